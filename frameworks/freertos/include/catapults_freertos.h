@@ -1,15 +1,17 @@
 /*
  * The last line of FreeRTOSConfig.h includes this file, and a policy decides which task runs.
  *
- * The kernel's hooks become events of the policy, which is a part of tasks.c: freertos_tasks_c_additions.h. What it
- * keeps for a task is in the kernel's own record of the task, as the block that is there for C libraries: nothing is
+ * The kernel's hooks become events of the policy, which is a part of tasks.c: freertos_tasks_c_additions.h. What the
+ * policy keeps for a task is in the kernel's own record of the task, in the block for C libraries. So nothing is
  * allocated, and static tasks are tasks like any other.
  *
- * What an application can define before this line:
- *   configCATAPULTS_POLICY_FAILED(line, text)  the policy is out, and the kernel decides from now on: a guard of it
- * failed in this line of its source. `text` is NULL unless CATAPULTS_TEXTS is defined. Called in the kernel, where
- * nothing can block. configCATAPULTS_TASK_CREATED(task)         a TaskHandle_t, before the policy gets to know it: the
- * place to set what the policy imports of it. Called in the kernel.
+ * An application can define before this line:
+ *   configCATAPULTS_POLICY_FAILED(line, text)
+ *       The policy is out because a guard failed in this line of its source, and the kernel decides from now on. `text`
+ *       is NULL unless CATAPULTS_TEXTS is defined. Called in the kernel, where nothing can block.
+ *   configCATAPULTS_TASK_CREATED(task)
+ *       The policy does not know the task, a TaskHandle_t, yet: the place to set what it imports of the task. Called in
+ *       the kernel.
  */
 #ifndef CATAPULTS_FREERTOS_H
 #define CATAPULTS_FREERTOS_H
@@ -24,19 +26,19 @@ extern "C" {
 #endif
 
 /*
- * configCATAPULTS_TRACE_RECORDS, a power of two: who ran when, and why, is recorded in memory, the last so many records
- * of 32 bytes. 0, or not defined: nothing of that is compiled.
+ * configCATAPULTS_TRACE_RECORDS, a power of two: which task ran when, and why, is recorded in memory, in the last so
+ * many records of 32 bytes. 0, or not defined: nothing of that is compiled.
  */
 #ifndef configCATAPULTS_TRACE_RECORDS
 #define configCATAPULTS_TRACE_RECORDS 0
 #endif
 #if configCATAPULTS_TRACE_RECORDS > 0
-/* The line of the statement that has moved a thread last; the kernel's is what counts. */
+/* The line of the statement that moved a thread last; the kernel's copy counts. */
 __attribute__((unused)) static unsigned short catapults_moved_by;
 #define CATAPULTS_MOVED(line) ((void)(catapults_moved_by = (line)))
 #endif
 
-/* The translated policy; by another name, for who has several. */
+/* The translated policy. An application that has several defines another name. */
 #ifndef CATAPULTS_COMPILED_IN
 #define CATAPULTS_COMPILED_IN "catapults_policy.h"
 #endif
@@ -48,17 +50,17 @@ struct tskTaskControlBlock; /* a TaskHandle_t points to one */
 struct catapults_thread *catapults_thread(struct tskTaskControlBlock *task);
 
 /*
- * Lets this task run next, if it is ready and the policy handles set_next_thread. Whether it did so; if not, nothing
- * happens. Called by tasks.
+ * Lets this task run next, if it is ready and the policy handles set_next_thread. Returns whether it did so; if not,
+ * nothing happens. Called by tasks.
  */
 bool catapults_yield_to(struct tskTaskControlBlock *task);
 
 #if configCATAPULTS_TRACE_RECORDS > 0
-/* Recording is over. What it returns is to be written to a file as it is, which `catapults trace` reads. */
+/* Ends recording. The result is to be written to a file as it is; `catapults trace` reads that. */
 const void *catapults_trace_end(size_t *bytes);
 #endif
 
-/* ---- What the application has set must be such ------------------------------------------------------------------- */
+/* ---- What the application must have configured ------------------------------------------------------------------- */
 
 #if !defined(configUSE_PREEMPTION) || configUSE_PREEMPTION == 0
 #error                                                                                                                 \
@@ -79,8 +81,7 @@ const void *catapults_trace_end(size_t *bytes);
 #undef configINCLUDE_FREERTOS_TASK_C_ADDITIONS_H
 #define configINCLUDE_FREERTOS_TASK_C_ADDITIONS_H 1
 
-/* ---- The record of a thread is a part of the record of its task ----------------------------------------------------
- */
+/* ---- The record of a thread is a part of the record of its task -------------------------------------------------- */
 
 #if (defined(configUSE_C_RUNTIME_TLS_SUPPORT) && configUSE_C_RUNTIME_TLS_SUPPORT == 1) ||                              \
     (defined(configUSE_PICOLIBC_TLS) && configUSE_PICOLIBC_TLS == 1)
@@ -109,8 +110,7 @@ struct catapults_task {
 #endif
 #define configTLS_BLOCK_TYPE struct catapults_task
 
-/* ---- Hooks
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Hooks ------------------------------------------------------------------------------------------------------- */
 
 #if defined(traceTASK_SWITCHED_IN) || defined(traceTASK_SWITCHED_OUT) || defined(traceMOVED_TASK_TO_READY_STATE) ||    \
     defined(traceTASK_CREATE) || defined(traceTASK_DELETE) || defined(traceTASK_SUSPEND) ||                            \
@@ -168,15 +168,14 @@ void catapults_hook_switched_in(void);
 #define traceTASK_NOTIFY_WAIT_BLOCK(index) catapults_hook_blocks(CATAPULTS_WAIT_NOTIFICATION)
 #define traceEVENT_GROUP_SYNC_BLOCK(group, set, wanted) catapults_hook_blocks(CATAPULTS_WAIT_EVENT_GROUP)
 #define traceEVENT_GROUP_WAIT_BITS_BLOCK(group, wanted) catapults_hook_blocks(CATAPULTS_WAIT_EVENT_GROUP)
-/* Who waits for a stream or message buffer waits for a notification next, unless there is one already. */
+/* A task that waits for a stream or message buffer waits for a notification next, unless there is one already. */
 #define traceBLOCKING_ON_STREAM_BUFFER_SEND(buffer) catapults_hook_waits_for_stream(true)
 #define traceBLOCKING_ON_STREAM_BUFFER_RECEIVE(buffer) catapults_hook_waits_for_stream(true)
 #define traceTASK_NOTIFY_WAIT(index) catapults_hook_waits_for_stream(false)
 
 /*
- * The policy can take the processor away in any event. Where the kernel switches for a task of a higher priority, it
- * then switches for the policy, too: at the end of the tick, when the scheduler is resumed, and in these functions, all
- * of them of tasks.c.
+ * The policy can take the processor away in any event. The kernel then switches for the policy where it switches for a
+ * task of a higher priority: at the end of the tick, when the scheduler is resumed, and in these functions of tasks.c.
  */
 #define CATAPULTS_SWITCH_IF_PENDING()                                                                                  \
     do {                                                                                                               \

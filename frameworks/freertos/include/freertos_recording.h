@@ -1,8 +1,7 @@
 /*
- * Who ran when, and why, in memory: a ring of configCATAPULTS_TRACE_RECORDS records behind a table of names, as
- * catapults/trace.h says, which `catapults trace` reads once it is a file. A part of tasks.c, included by
- * freertos_tasks_c_additions.h; nothing of it is there if the application does not ask for records. Its functions are
- * called where hooks are.
+ * Records in memory which thread ran when, and why: a ring of configCATAPULTS_TRACE_RECORDS records behind a table of
+ * names, as in catapults/trace.h. `catapults trace` reads it once it is a file. A part of tasks.c, included by
+ * freertos_tasks_c_additions.h; empty if the application asks for no records. Its functions are called where hooks are.
  */
 #ifndef CATAPULTS_FREERTOS_RECORDING_H
 #define CATAPULTS_FREERTOS_RECORDING_H
@@ -13,7 +12,7 @@
 _Static_assert((configCATAPULTS_TRACE_RECORDS & (configCATAPULTS_TRACE_RECORDS - 1)) == 0,
                "configCATAPULTS_TRACE_RECORDS is to be a power of two");
 
-/* Bytes before the records, the header included. */
+/* Bytes before the records, with the header. */
 #ifndef configCATAPULTS_TRACE_NAMES
 #define configCATAPULTS_TRACE_NAMES 1024
 #endif
@@ -53,7 +52,7 @@ _Static_assert(configCATAPULTS_TRACE_NAMES % 8 == 0, "records are aligned to 8 b
     of(cancel, "cancel", TRACE_EXITED, 0)
 /* clang-format on */
 
-/* Into the names, behind the first four. The events that say nothing of who runs are behind those that do. */
+/* Places in the names, behind the first four. Events that do not tell which thread runs are behind those that do. */
 enum {
     CATAPULTS_NAMES_BEFORE = 3,
 #define CATAPULTS_NUMBER(event, name, kind, reason) CATAPULTS_EVENT_##event,
@@ -65,11 +64,11 @@ enum {
 };
 
 static _Alignas(8) char catapults_recording[configCATAPULTS_TRACE_NAMES + 32 * configCATAPULTS_TRACE_RECORDS];
-static bool catapults_recorded; /* all of it: recording is over */
+static bool catapults_recorded; /* recording is over */
 
 static struct trace_file *catapults_trace(void) { return (struct trace_file *)(void *)catapults_recording; }
 
-/* Never before the record before it, whatever an interrupt between a counter and its overflow does to the clock. */
+/* Never before the last record, whatever an interrupt between a counter and its overflow does to the clock. */
 static uint64_t catapults_record_time(void) {
     static uint64_t last;
     const uint64_t time = (uint64_t)CATAPULTS_TRACE_CLOCK();
@@ -102,7 +101,7 @@ static struct trace_record *catapults_append(enum trace_kind kind, uint8_t detai
                         TRACE_NOT_KNOWN);
 }
 
-/* Variables of the application, when a thread is dispatched. */
+/* Variables of the application that have changed when a thread is dispatched. */
 static void catapults_record_values(void) {
 #define CATAPULTS_VALUE_int 0
 #define CATAPULTS_VALUE_bool 1

@@ -2,10 +2,10 @@
  * The last lines of the kernel's tasks.c, which includes this file: the policy decides which task runs. A project that
  * has such a file of its own includes this one there, by another name.
  *
- * The kernel goes on to keep its lists of tasks as it always does; only when it switches, its choice is replaced by
- * the policy's. So
+ * The kernel keeps its lists of tasks as it always does. Only when it switches, the policy's choice replaces its own.
+ * So
  * - a thread is READY or RUNNING for the policy exactly if its task is in one of the kernel's ready lists;
- * - RUNNING is the current task, or nobody: the idle task runs, or the timer task, or the policy has taken the
+ * - the current task is RUNNING, or none is: the idle task or the timer task runs, or the policy has taken the
  *   processor away and the switch is to come;
  * - whenever the policy is out, the kernel's choice stands.
  *
@@ -22,10 +22,10 @@
 #include "catapults/raise.h"
 #include "catapults/random.h"
 
-/* Of a thread: what the kernel's hooks keep. */
-#define CATAPULTS_MEMBER 0x1    /* it is a thread of the policy; not so the idle task and the timer task */
-#define CATAPULTS_SUSPENDED 0x2 /* suspend_thread was the last that the policy heard of it */
-#define CATAPULTS_STREAM 0x4    /* a stream or message buffer is what it waits for, if it waits */
+/* What the kernel's hooks keep of a thread. */
+#define CATAPULTS_MEMBER 0x1    /* a thread of the policy, unlike the idle task and the timer task */
+#define CATAPULTS_SUSPENDED 0x2 /* the policy was told suspend_thread of it last */
+#define CATAPULTS_STREAM 0x4    /* if it waits, then for a stream or message buffer */
 
 #define CATAPULTS_THREAD_OF(task) ((struct catapults_thread *)&(task)->xTLSBlock.policy)
 #define CATAPULTS_TASK_OF(thread) ((TCB_t *)(void *)((char *)(thread) - offsetof(TCB_t, xTLSBlock.policy)))
@@ -100,14 +100,14 @@ static bool catapults_is_thread(const TCB_t *task) {
     return (task->xTLSBlock.policy.base.state & CATAPULTS_MEMBER) != 0;
 }
 
-/* After an event: nobody runs, so the policy is to be asked as soon as the kernel can switch. */
+/* After an event: if no thread is RUNNING, the policy is asked as soon as the kernel can switch. */
 static void catapults_settle(void) {
     if (xSchedulerRunning != pdFALSE && !CATAPULTS_IS_RUNNING(CATAPULTS_THREAD_OF(pxCurrentTCB)) &&
         (catapults_is_thread(pxCurrentTCB) || pxCurrentTCB == xIdleTaskHandles[0]))
         xYieldPendings[0] = pdTRUE;
 }
 
-/* What the policy draws: always the same, unless the application has a seed. */
+/* The seed of what the policy draws, always the same unless the application has one. */
 #ifndef configCATAPULTS_SEED
 #define configCATAPULTS_SEED CATAPULTS_RANDOM_SEED
 #endif
@@ -121,8 +121,7 @@ static void catapults_start(void) {
     CATAPULTS_RECORD_START(seed);
 }
 
-/* ---- Hooks ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Hooks ------------------------------------------------------------------------------------------------------- */
 
 void catapults_hook_kernel_tasks(bool are_created) { catapults.kernel_tasks = are_created; }
 
@@ -152,7 +151,7 @@ void catapults_hook_created(TCB_t *task) {
     catapults_settle();
 }
 
-/* Also when a task that is ready moves to another list, because its priority has changed. */
+/* Also when a ready task moves to another list because its priority has changed. */
 void catapults_hook_ready(TCB_t *task) {
     struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
     if (catapults.out || !catapults_is_thread(task) || !CATAPULTS_IS_BLOCKED(t))
@@ -177,7 +176,7 @@ void catapults_hook_blocks(enum catapults_wait what) {
     if (catapults.out || !catapults_is_thread(pxCurrentTCB))
         return;
     if (!CATAPULTS_IS_RUNNING(t)) {
-        catapults_suspend(t); /* the policy has preempted it just now */
+        catapults_suspend(t); /* the policy has just preempted it */
         return;
     }
     switch (what) {
@@ -223,7 +222,7 @@ void catapults_hook_suspended(TCB_t *task) {
     if (catapults.out || !catapults_is_thread(task) || CATAPULTS_IS_BLOCKED(t))
         return;
     catapults_suspend(t);
-    if (task != pxCurrentTCB) /* it gives up the processor itself */
+    if (task != pxCurrentTCB) /* the current task gives up the processor itself */
         catapults_settle();
 }
 
@@ -257,7 +256,7 @@ void catapults_hook_priority(TCB_t *task, unsigned long priority) {
     (void)t;
 }
 
-/* The one that the application wants. While the task has another because of a mutex, it keeps that if it is higher. */
+/* The one that the application wants. While a mutex gives the task a higher one, it keeps that. */
 void catapults_hook_priority_set(TCB_t *task, unsigned long priority) {
 #if configUSE_MUTEXES == 1
     if (task->uxBasePriority != task->uxPriority && priority <= task->uxPriority)
@@ -276,7 +275,7 @@ void catapults_hook_switched_out(void) {
             CATAPULTS_RECORD_ALONE(TRACE_PREEMPTED, t);
         return;
     }
-    /* What takes a task off this list raises an event of its own. */
+    /* Whatever takes a task off this list raises an event of its own. */
     configASSERT(listIS_CONTAINED_WITHIN(&pxReadyTasksLists[pxCurrentTCB->uxPriority], &pxCurrentTCB->xStateListItem));
     CATAPULTS_TELL(switch_out, "switch_out", t);
 }
@@ -304,7 +303,7 @@ static struct catapults_thread *catapults_schedule(void) {
 }
 
 #ifdef CATAPULTS_TIMERS
-/* A policy that arms its timers for what is past would have them expire for ever. */
+/* Else a policy that arms its timers for the past would have them expire for ever. */
 #define CATAPULTS_MOST_EXPIRED 64
 #endif
 
@@ -332,7 +331,7 @@ void catapults_hook_switched_in(void) {
     if (catapults.out || xSchedulerRunning == pdFALSE)
         return;
     if (!catapults_is_thread(pxCurrentTCB)) {
-        /* A timer's callback comes before all threads. The idle task is chosen if no thread is ready; or if it is its
+        /* A timer's callback comes before all threads. The idle task is chosen if no thread is ready, or if it is its
          * turn among tasks of its own priority. */
         if (pxCurrentTCB != xIdleTaskHandles[0])
             return;
@@ -346,8 +345,7 @@ void catapults_hook_switched_in(void) {
         pxCurrentTCB = t ? CATAPULTS_TASK_OF(t) : xIdleTaskHandles[0];
 }
 
-/* ---- For the application
- * ---------------------------------------------------------------------------------------------- */
+/* ---- For the application ----------------------------------------------------------------------------------------- */
 
 struct catapults_thread *catapults_thread(TaskHandle_t task) { return CATAPULTS_THREAD_OF(prvGetTCBFromHandle(task)); }
 

@@ -1,10 +1,10 @@
 /*
- * Alarms: timers of the kernel for each processor, which interrupt whoever runs on it when they expire: the one of
- * sa_alarm, and one for what could not be told for want of a spare.
+ * Alarms: two timers of the kernel for each processor, one for sa_alarm and one for what could not be told for want of
+ * a spare. They interrupt the activation that runs there.
  *
- * Who that is changes, and a timer that interrupted an activation which has blocked meanwhile would break off the call
- * that it is in. So all timers interrupt one kernel thread, which looks who has the processor. Unlike the keeper, which
- * makes spares by pthread_create, it waits for no lock of libc.
+ * That activation changes. A timer that interrupted one which has blocked meanwhile would break off its system call. So
+ * all timers interrupt one kernel thread, which looks who has the processor. It waits for no lock of libc, unlike the
+ * keeper, which makes spares by pthread_create.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 
 enum {
     SECOND = 1000000000,
-    SOON = 1000000,            /* nanoseconds until it is tried again */
+    SOON = 1000000,            /* nanoseconds until the next attempt */
     AGAIN = SA_PROCESSORS_MOST /* added to the number of the processor: its other timer */
 };
 
@@ -58,10 +58,10 @@ void alarms_remove(struct sa_processor *processor) {
     system_call(SYS_timer_delete, processor->again, 0, 0, 0, 0); /* see above */
 }
 
-/* Whoever sets it anew, later, has tried in vain just now. */
+/* A later call delays the timer, but its caller has just tried in vain. */
 void alarms_again(struct sa_processor *processor) {
     struct itimerspec soon = {.it_value = {0, SOON}};
-    system_call(SYS_timer_settime, processor->again, 0, (long)&soon, 0, 0); /* it is there with the processor */
+    system_call(SYS_timer_settime, processor->again, 0, (long)&soon, 0, 0); /* it lives as long as the processor */
 }
 
 int sa_alarm(int number, int64_t instant) {

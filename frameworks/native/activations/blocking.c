@@ -1,5 +1,5 @@
 /*
- * Who is blocked in the kernel: the standby of each processor looks when it runs, the keeper looks now and then.
+ * Finds what is blocked in the kernel. The standby of each processor looks when it runs, the keeper now and then.
  */
 #include <errno.h>
 #include <sched.h>
@@ -10,8 +10,8 @@
 struct sa_processor sa_processors[SA_PROCESSORS_MOST];
 
 enum {
-    NAP = 50000,     /* nanoseconds until a look is repeated at what cannot be taken over */
-    FRUITLESS = 200, /* looks in a row at something that runs: it does so elsewhere */
+    NAP = 50000,     /* nanoseconds until the next look if nothing can be taken over */
+    FRUITLESS = 200, /* looks in a row that found it running: it does so elsewhere */
 };
 
 /* Reads a hexadecimal number that ends at `end`; returns where it begins. */
@@ -77,9 +77,9 @@ static uint64_t trap_for(uint64_t pc) {
     return 0;
 }
 
-/* If it is blocked, it is led to a trap from here on when it returns to where it is; if it gets away in that moment,
- * the keeper finds it. What is armed is not touched, since the kernel may be reading it, nor is somebody else's
- * sequence. The runtime's own code, in which it may wait to go on, is left alone. */
+/* A blocked activation is led to a trap when it returns to where it is. If it gets away at this moment, the keeper
+ * finds it. An armed sequence is left alone, since the kernel may be reading it. So is somebody else's, and the
+ * runtime's own code, in which an activation may wait to go on. */
 bool watch_catch(struct lwp *lwp, uint64_t *pc, uint64_t *sp) {
     bool alone = LIKELY(activations.traps) && !atomic_exchange(&lwp->arming, true);
     bool armed = lwp->rseq->section != 0;
@@ -92,7 +92,7 @@ bool watch_catch(struct lwp *lwp, uint64_t *pc, uint64_t *sp) {
         lwp->rseq->section = (uint64_t)(uintptr_t)&lwp->section;
     } else if (blocked && !(alone && armed)) {
         struct itimerspec soon = {.it_value = {0, 1}};
-        system_call(SYS_timer_settime, lwp->ticks, 0, (long)&soon, 0, 0); /* fails only of one that has ended */
+        system_call(SYS_timer_settime, lwp->ticks, 0, (long)&soon, 0, 0); /* fails only for an ended thread */
     }
     if (alone)
         atomic_store(&lwp->arming, false);
@@ -103,7 +103,7 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
     uint64_t pc, sp;
     if (UNLIKELY(atomic_load(&lwp->word) != word))
         return false;
-    struct sa_t told = lwp->sa; /* it may be on another processor as soon as it is AWAY */
+    struct sa_t told = lwp->sa; /* `lwp` may be on another processor as soon as it is AWAY */
     bool blocked = watch_catch(lwp, &pc, &sp);
     if (UNLIKELY(!blocked || interrupt_in_section(pc))) {
         atomic_store(&processor->doubt, true);
@@ -113,7 +113,7 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
     }
     if (UNLIKELY(!lwp_change(lwp, word, LWP_AWAY)))
         return false;
-    set_place(&self->blocked, pc, sp); /* the other's record is its own */
+    set_place(&self->blocked, pc, sp); /* the record of `lwp` is its own */
     self->events[1] = told;
     self->events[1].sa_context = &self->blocked;
     atomic_store(&processor->carrier, self);
@@ -121,7 +121,7 @@ bool watch_take_over(struct lwp *self, struct sa_processor *processor, struct lw
     return true;
 }
 
-/* Others are needed to tell of their return: each that is blocked can keep a stack, as well. */
+/* Each blocked activation may keep a stack, and others are needed to tell of its return. */
 static bool too_many_are_away(void) {
     int busy = atomic_load(&activations.lwps) - atomic_load(&activations.spares);
     return busy > SA_BLOCKED_MOST + atomic_load(&activations.processors);
@@ -132,7 +132,7 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
     if (!lwp || !atomic_load(&processor->active))
         return LOOK_NOTHING;
     uint32_t word = atomic_load(&lwp->word);
-    if (UNLIKELY(atomic_load(&processor->carrier) != lwp)) /* the word may be of a stay on another processor */
+    if (UNLIKELY(atomic_load(&processor->carrier) != lwp)) /* the word may be that of a stay on another processor */
         return LOOK_RUNS;
     switch ((enum lwp_state)(word & LWP_STATE)) {
     case LWP_RUNNING:
@@ -150,7 +150,7 @@ enum look watch_look(struct sa_processor *processor, bool certain) {
     case LWP_RESUMED:
     case LWP_FORGOTTEN:
     case LWP_QUITS:
-        return LOOK_RUNS; /* it will be somebody else's presently */
+        return LOOK_RUNS; /* somebody else has the processor soon */
     }
     if (atomic_load(&lwp->hold_depth))
         return LOOK_NOTHING;
@@ -204,12 +204,12 @@ static void follow(struct sa_processor *processor) {
         if (reserve)
             lwp_put_back(processor, reserve);
     }
-    /* It sleeps; where it slept last the kernel would wake it. */
+    /* The spare sleeps, and the kernel would wake it where it slept last. */
     if (reserve && (moved || (reserve->rseq->cpu != atomic_load(&processor->cpu) && !atomic_load(&reserve->pinned))))
         lwp_pin_spare(reserve, atomic_load(&processor->cpu));
 }
 
-/* The called spare may have died, or who would have called it, the standby, is not given its CPU. Another one is sent,
+/* The called spare may have died, or the standby that should call one is not given its CPU. Another spare is called,
  * and whichever comes first makes the upcall. */
 void watch_call_again(struct sa_processor *processor) {
     struct lwp *lwp = atomic_load(&processor->carrier);
@@ -226,14 +226,14 @@ void watch_call_again(struct sa_processor *processor) {
 void *watch_standby(void *argument) {
     struct sa_processor *processor = argument;
     struct sched_param none = {0};
-    system_call(SYS_sched_setscheduler, 0, SCHED_IDLE, (long)&none, 0, 0); /* else it is slower to notice */
+    system_call(SYS_sched_setscheduler, 0, SCHED_IDLE, (long)&none, 0, 0); /* if not, it notices later */
     struct timespec nap = {0, NAP};
     int fruitless = 0;
     for (;;) {
         struct lwp *carrier = atomic_load(&processor->carrier);
         bool elsewhere = carrier && carrier->rseq->cpu != atomic_load(&processor->cpu);
         switch (elsewhere ? LOOK_RUNS : watch_look(processor, atomic_load(&processor->doubt))) {
-        case LOOK_TAKEN: /* back here the next one seems blocked, or the spare is slow */
+        case LOOK_TAKEN: /* back here, the next one seems blocked, or the spare is slow */
             fruitless = 0;
             continue;
         case LOOK_NOTHING:

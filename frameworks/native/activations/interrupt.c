@@ -1,6 +1,6 @@
 /*
- * Interrupting an activation, and catching it when it comes back: both end in it waiting, in the handler of a signal,
- * on the stack of what it ran.
+ * Interrupts an activation, and catches it when it comes back. Either way it then waits in a signal handler, on the
+ * stack of what it ran.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 
 enum {
     AGAIN = 50000,      /* nanoseconds until an interruption is tried again */
-    HELD = 300000,      /* the same */
-    NO_SPARE = 1000000, /* until a fault without one is made again */
+    HELD = 300000,      /* the same, within a hold */
+    NO_SPARE = 1000000, /* until a fault that found no spare is repeated */
     TRIES = 20,         /* in a row that found a section, before it is stepped through */
-    STEPS = 2000,       /* instructions in a row */
+    STEPS = 2000,       /* instructions stepped in a row */
     TRAP_FLAG = 0x100   /* of x86's flags: an exception after the next instruction */
 };
 
@@ -28,21 +28,22 @@ bool interrupt_in_section(uint64_t pc) {
     return false;
 }
 
-/* When too many signals pend (RLIMIT_SIGPENDING) the kernel refuses another; a timer has its own from the beginning. */
+/* When too many signals pend (RLIMIT_SIGPENDING), the kernel refuses another. A timer has its own from the start. */
 void interrupt_send(struct lwp *lwp) {
     const struct itimerspec now = {.it_value = {0, 1}};
     if (system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0) == -EAGAIN)
-        system_call(SYS_timer_settime, lwp->retry, 0, (long)&now, 0, 0); /* fails only of one that has ended */
+        system_call(SYS_timer_settime, lwp->retry, 0, (long)&now, 0, 0); /* fails only for an ended thread */
 }
 
-/* Who gets the processor meanwhile looks for it, and so does who is LOST, whichever way that ends. The call of one that
- * has blocked, and has the processor still, is not broken off: that is told first. But it may block between the look
- * and the signal. What blocks within a hold or in a section is disturbed: nobody takes the processor from it. */
+/* An activation that gets the processor meanwhile looks for the news itself. So does one that is LOST, whichever way
+ * that ends. If the carrier has blocked and still has the processor, that is told first, and its system call is not
+ * broken off. But it may block between the look and the signal. A carrier blocked within a hold or in a section is
+ * interrupted: nobody takes the processor from it. */
 void interrupt_tell(struct sa_processor *processor) {
     struct lwp *lwp = atomic_load(&processor->carrier);
     if (!lwp || interrupt_wake(lwp))
         return;
-    /* The caller itself runs, though the kernel would say that it is in the call that asks. */
+    /* The caller itself runs, though the kernel would find it in the system call that asks. */
     enum look look = lwp == sa_here() ? LOOK_RUNS : watch_look(processor, true);
     switch (look) {
     case LOOK_TAKEN:
@@ -90,7 +91,7 @@ static bool wake_idle(struct sa_processor *processor) {
     return lwp && atomic_load(&processor->active) && interrupt_wake(lwp);
 }
 
-/* Those who are about to run look for news themselves. */
+/* Those about to run look for news themselves. */
 void interrupt_notify(struct sa_processor *preferred) {
     if (wake_idle(preferred))
         return;
@@ -111,7 +112,7 @@ bool interrupt_regain(struct lwp *self) {
         uint32_t regained = ((word + LWP_EPOCH) & ~(uint32_t)LWP_STATE) | LWP_RUNNING;
         if (!atomic_compare_exchange_strong(&self->word, &word, regained))
             continue;
-        if (interrupt_news(self->processor)) /* nobody was to be told meanwhile */
+        if (interrupt_news(self->processor)) /* while it was LOST, nobody told it */
             interrupt_send(self);
         return true;
     }
@@ -120,7 +121,7 @@ bool interrupt_regain(struct lwp *self) {
 static void try_again(struct lwp *self, long nanoseconds) {
     struct itimerspec soon = {.it_value = {0, nanoseconds}};
     self->retries = nanoseconds != 0;
-    system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0); /* cannot fail: it is its own */
+    system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0); /* cannot fail: the timer is its own */
 }
 
 void interrupt_no_more(struct lwp *self) {
@@ -133,7 +134,7 @@ void interrupt_given(struct lwp *self) {
         interrupt_send(self);
 }
 
-/* Waits, PARKED, until somebody resumes it; tells of what has come up by then. */
+/* Waits, PARKED, until somebody resumes it; then handles what has come up. */
 static void park(struct lwp *self, struct lwp *called) {
     lwp_park(self, called);
     interrupt_given(self);
@@ -156,7 +157,7 @@ void interrupt_hand_in(struct lwp *self, ucontext_t *context) {
     park(self, NULL);
 }
 
-/* It runs, outside of sections: whoever makes the upcall gets the processor. False: not now. */
+/* `self` runs, outside of sections: the spare that makes the upcall gets the processor. False: not now. */
 static bool stop(struct lwp *self, ucontext_t *context, enum call call) {
     struct sa_processor *processor = self->processor;
     struct lwp *spare = lwp_take(processor);
@@ -171,7 +172,7 @@ static bool stop(struct lwp *self, ucontext_t *context, enum call call) {
             break;
         if (interrupt_regain(self)) /* LOST a moment ago */
             continue;
-        /* It has blocked here, say for a page of this code, and the processor is somebody else's. */
+        /* It has blocked here, say for a page of this code, and somebody else has the processor. */
         lwp_put_back(processor, spare);
         interrupt_hand_in(self, context);
         return false;
@@ -181,8 +182,8 @@ static bool stop(struct lwp *self, ucontext_t *context, enum call call) {
     return true;
 }
 
-/* Sections that follow close upon one another are never found left by looking now and then: the instructions are made
- * one by one. False: not here, or that has been going on for long. */
+/* Looking now and then never finds the end of sections that follow closely upon one another: the code is stepped
+ * through. False: not possible here, or it has lasted too long. */
 static bool step(struct lwp *self, ucontext_t *context) {
 #if defined(__x86_64__)
     if (!activations.steps || sigismember(&context->uc_sigmask, SIGTRAP) == 1)
@@ -197,8 +198,8 @@ static bool step(struct lwp *self, ucontext_t *context) {
     return false;
 }
 
-/* No further ones, unless it is decided anew; true: this signal is that one has been made. It can come when nobody
- * waits for it any more: a handler of the application's came first, which was interrupted for good. */
+/* Ends the stepping, unless it is decided anew. True: the signal reports a step. Nobody may wait for it any more: a
+ * handler of the application's came first, and was interrupted for good. */
 static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, ucontext_t *context) {
 #if defined(__x86_64__)
     bool made = activations.steps && signal == SIGTRAP && info->si_code == TRAP_TRACE;
@@ -211,7 +212,7 @@ static bool stepped(const struct lwp *self, int signal, const siginfo_t *info, u
 #endif
 }
 
-/* Outside of sections, or at their end. False: it will be tried again, by who looks first: it may have blocked then. */
+/* Outside of sections, or at their end. False: whoever looks first tries again; it may have blocked by then. */
 static bool tell(struct lwp *self, ucontext_t *context) {
     bool user = interrupt_asked(self);
     interrupt_no_more(self);
@@ -231,7 +232,7 @@ bool interrupt_here(struct lwp *self) {
 static void interrupted(struct lwp *self, ucontext_t *context, uint64_t pc) {
     if (!atomic_load(&self->user) && !interrupt_news(self->processor))
         return;
-    if (atomic_load(&self->hold_depth)) { /* sa_release looks; who is about to sleep in between is to be waked again */
+    if (atomic_load(&self->hold_depth)) { /* sa_release looks; one about to sleep before it must be woken again */
         try_again(self, HELD);
     } else if (interrupt_in_section(pc)) {
         if (++self->tries < TRIES || !step(self, context))
@@ -255,7 +256,7 @@ static uint64_t program_counter(const ucontext_t *context) {
 #endif
 }
 
-/* What has been done in a trap so far is undone (see there): the context is where it came back to. */
+/* Undoes what a trap has done so far (see there): the context is again where it came back to. */
 static void leave_trap(ucontext_t *context) {
 #if defined(__x86_64__)
     greg_t *registers = context->uc_mcontext.gregs;
@@ -280,15 +281,14 @@ static void leave_trap(ucontext_t *context) {
     (void)context;
 }
 
-/* The library's own code, or none of ours, made the fault: nobody could handle it. The instruction is executed again.
- */
+/* Nobody could handle the fault: the library's own code made it, or none of ours. The instruction is executed again. */
 static void die(int signal) {
     struct sigaction normal = {.sa_handler = SIG_DFL};
     if (sigaction(signal, &normal, NULL) != 0)
         _exit(128 + signal); /* as it would look to a shell */
 }
 
-/* With which the interrupted code goes on. */
+/* The mask with which the interrupted code goes on. */
 static void set_mask(ucontext_t *context) {
     uint64_t mask;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
@@ -301,16 +301,16 @@ static bool stop_for(struct lwp *self, const siginfo_t *info, ucontext_t *contex
     return stop(self, context, CALL_SIGNAL);
 }
 
-/* What was sent to this kernel thread, most likely by itself, and can be told at once. */
+/* Whether the signal was sent to this kernel thread, probably by itself, and can be told at once. */
 static bool is_own(struct lwp *self, const siginfo_t *info, uint64_t pc) {
     return info->si_code == SI_TKILL && self && atomic_load(&activations.enabled) &&
            (lwp_state(self) == LWP_RUNNING || lwp_state(self) == LWP_LOST) && interrupt_regain(self) &&
            !atomic_load(&self->hold_depth) && !interrupt_in_section(pc);
 }
 
-/* The same at once. False: not now; it is no longer its own. */
+/* Tells of it at once. False: not now; it is then no longer its own. */
 static bool tell_own(struct lwp *self, const siginfo_t *info, ucontext_t *context) {
-    enum { WAITED = 500 }; /* times: on a loaded machine it takes long until there is a spare */
+    enum { WAITED = 500 }; /* attempts: on a loaded machine it takes long until there is a spare */
     const struct timespec pause = {0, AGAIN};
     for (int tries = 0; tries < WAITED && is_own(self, info, program_counter(context)); tries++) {
         if (stop_for(self, info, context))
@@ -354,14 +354,14 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
             } else {
                 if (!stop_for(self, info, context)) {
                     struct timespec pause = {0, NO_SPARE};
-                    system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0); /* and then there is the fault again */
+                    system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0); /* then the fault is repeated */
                 }
             }
             break;
         }
         __attribute__((fallthrough));
     case LWP_AWAY:
-        interrupt_hand_in(self, context); /* a fault comes again when it goes on */
+        interrupt_hand_in(self, context); /* a fault is repeated when it goes on */
         break;
     case LWP_NONE:
     case LWP_STARTING:

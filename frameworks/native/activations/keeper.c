@@ -1,7 +1,7 @@
 /*
  * The keeper: a kernel thread that is on no processor. It makes spares ahead of need, so that a processor is taken over
- * without allocating anything; it brings processors into being and has them leave; it looks where a standby could not,
- * the CPU having other work.
+ * without allocation. It creates processors, and has them leave. It looks where a standby could not because the CPU had
+ * other work.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,12 +11,12 @@
 
 enum {
     ROUND = 10000000, /* nanoseconds from look to look, while any processor is busy */
-    LOOK = 100000000, /* from look to look at what CPUs there are, meanwhile */
-    CAUGHT_MOST = 16, /* activations that are looked at in a round, of those that are away */
-    STACK = 256 << 10 /* of the kernel threads' own */
+    LOOK = 100000000, /* from look to look at the CPUs allowed, meanwhile */
+    CAUGHT_MOST = 16, /* activations looked at in a round, of those that are away */
+    STACK = 256 << 10 /* of the kernel threads' own stacks */
 };
 
-/* Some were given all CPUs that there were until now, having been on one. */
+/* Those unpinned before were allowed all CPUs of that time, and the list has changed. */
 static void spread_again(void) {
     int used = atomic_load(&activations.lwps);
     for (int i = 0; i < used; i++)
@@ -24,8 +24,8 @@ static void spread_again(void) {
             lwp_unpin(&sa_lwps[i]);
 }
 
-/* Those that the first kernel thread may use: another process that changes them knows the process by its number, and
- * may mean that one alone. The layer leaves its mask as it is. */
+/* The CPUs that the first kernel thread may use. Another process that changes them names the process by its number, and
+ * may mean that thread alone. The layer leaves its mask as it is. */
 static int read_cpus(void) {
     uint64_t cpus[16] = {0};
     long process = system_call(SYS_getpid, 0, 0, 0, 0, 0);
@@ -41,8 +41,7 @@ static int read_cpus(void) {
     return length > 0 && count > 0 ? count : 1;
 }
 
-/* ---- Kernel threads
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Kernel threads ---------------------------------------------------------------------------------------------- */
 
 static void *spare(void *argument) {
     struct lwp *self = argument;
@@ -54,7 +53,7 @@ static void *spare(void *argument) {
     sa_on_stack(self->base, lwp_wait, NULL);
 }
 
-/* Signals are for those that have processors. */
+/* Only kernel threads that have processors take signals. */
 static int make_thread(void *(*start)(void *), void *argument) {
     pthread_t thread;
     pthread_attr_t attributes;
@@ -68,7 +67,7 @@ static int make_thread(void *(*start)(void *), void *argument) {
     if (!error)
         error = pthread_create(&thread, &attributes, start, argument);
     signal_mask(mask);
-    pthread_attr_destroy(&attributes); /* of those that there are it cannot fail */
+    pthread_attr_destroy(&attributes); /* cannot fail: they were set up */
     return error;
 }
 
@@ -101,7 +100,7 @@ static int count_spares(bool starting) {
     return count;
 }
 
-/* As many as can be needed before more are made: for each processor one that takes over, and one that interrupts. */
+/* As many as may be needed before more are made: one that takes over and one that interrupts for each processor. */
 static int wanted_spares(void) { return 2 * atomic_load(&activations.processors) + 2; }
 
 static int make_spares(void) {
@@ -111,8 +110,7 @@ static int make_spares(void) {
     return error;
 }
 
-/* ---- Processors
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- Processors -------------------------------------------------------------------------------------------------- */
 
 static int add_processor(int number) {
     struct sa_processor *processor = &sa_processors[number];
@@ -137,7 +135,7 @@ static int wanted_processors(int cpus) {
     return wanted < cpus || activations.fixed ? wanted : cpus;
 }
 
-/* More or fewer of them, as asked for and allowed; one step each time. */
+/* Adds or removes processors, as asked for and allowed, one step each time. */
 static void adjust(int cpus) {
     int wanted = wanted_processors(cpus), have = atomic_load(&activations.processors);
     struct sa_processor *last = &sa_processors[have - 1];
@@ -165,15 +163,14 @@ static void adjust(int cpus) {
 
 static bool settled(int cpus) { return atomic_load(&activations.processors) == wanted_processors(cpus); }
 
-/* ---- Looking twice
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- Looking twice ----------------------------------------------------------------------------------------------- */
 
 static bool busy(struct sa_processor *processor) {
     struct lwp *carrier = atomic_load(&processor->carrier);
     return carrier && lwp_state(carrier) != LWP_IDLE && !atomic_load(&processor->parked);
 }
 
-/* Those who are said to be away, and were not caught. */
+/* Looks for those that are said to be away, and were not caught. */
 static bool catch_some(void) {
     static int next;
     bool any = false;
@@ -184,7 +181,7 @@ static bool catch_some(void) {
         if (lwp_state(lwp) != LWP_AWAY)
             continue;
         looked++;
-        /* It may have got away and blocked somewhere else. */
+        /* It may have got away, and blocked somewhere else. */
         if (!watch_catch(lwp, &pc, &sp)) {
             interrupt_send(lwp);
             any = true;
@@ -193,7 +190,7 @@ static bool catch_some(void) {
     return any;
 }
 
-/* The standby looks and calls; it may be kept from it between the two, when the CPU has other work. */
+/* The standby looks and calls. Other work of the CPU may keep it from running in between. */
 static void look(struct sa_processor *processor) {
     struct lwp *carrier = atomic_load(&processor->carrier);
     uint32_t word = carrier ? atomic_load(&carrier->word) : LWP_NONE;
@@ -229,7 +226,7 @@ static int64_t now(void) {
 static void *keeper(void *unused) {
     (void)unused;
     int cpus = read_cpus();
-    int64_t looked = now(); /* at what CPUs there are */
+    int64_t looked = now(); /* when it looked at the CPUs allowed */
     for (;;) {
         uint32_t before = atomic_load(&activations.keeper);
         if (now() - looked >= LOOK) {
@@ -260,10 +257,9 @@ void keeper_wake(void) {
     futex_wake(&activations.keeper, 1);
 }
 
-/* ---- Starting
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the kernel leads what comes back from a system call to the handler of a sequence. 6.19 stopped to. */
+/* Whether the kernel leads a return from a system call to the handler of a sequence. Linux 6.19 stopped doing so. */
 static void *probe(void *unused) {
     (void)unused;
 #if defined(__x86_64__)

@@ -11,7 +11,7 @@
 struct lwp sa_lwps[SA_ACTIVATIONS_MOST];
 static const uint8_t none = LWP_NONE;
 
-/* glibc registers an area for each kernel thread, from 2.35 on. */
+/* From 2.35 on, glibc registers an area for each kernel thread. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 enum { RSEQ_SIGNATURE = 0x53053053, RSEQ_SIZE = 32 };
@@ -65,7 +65,7 @@ void lwp_dismiss(struct lwp *lwp) {
     if (sa_here() == NULL)
         return;
     system_call(SYS_close, lwp->file, 0, 0, 0, 0);         /* closed, whatever it says */
-    system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0); /* its own, as the next */
+    system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0); /* its own, like the next one */
     system_call(SYS_timer_delete, lwp->ticks, 0, 0, 0, 0); /* see above */
     if (lwp->rseq == own_rseq())                           /* registered by lwp_adopt */
         system_call(SYS_rseq, (long)own_rseq(), RSEQ_SIZE, 1 /* unregister */, RSEQ_SIGNATURE, 0);
@@ -77,10 +77,10 @@ void lwp_pin(int tid, unsigned cpu) {
     if (cpu >= sizeof cpus * 8)
         return;
     cpus[cpu / 64] = UINT64_C(1) << cpu % 64;
-    system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0); /* else it is woken a little later */
+    system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0); /* if not, it is woken a little later */
 }
 
-/* The first kernel thread of the process: what CPUs it may use is said by others. */
+/* The first kernel thread of the process. Others decide which CPUs it may use. */
 static bool is_first(const struct lwp *lwp) { return lwp->tid == lwp->pid; }
 
 void lwp_pin_spare(struct lwp *spare, unsigned cpu) {
@@ -99,7 +99,7 @@ void lwp_unpin(struct lwp *lwp) {
     uint64_t cpus[16];
     for (int i = 0; i < 16; i++)
         cpus[i] = atomic_load(&activations.cpus[i]);
-    system_call(SYS_sched_setaffinity, lwp->tid, sizeof cpus, (long)cpus, 0, 0); /* if those CPUs have gone: anywhere */
+    system_call(SYS_sched_setaffinity, lwp->tid, sizeof cpus, (long)cpus, 0, 0); /* if those CPUs are gone: anywhere */
 }
 
 void lwp_let_go(struct lwp *self) {
@@ -108,7 +108,7 @@ void lwp_let_go(struct lwp *self) {
     self->processor = NULL;
 }
 
-/* The processor that the spare had last wants one on its CPU: where it sleeps, there the kernel wakes it if it can. */
+/* The processor that the spare had last wants one on its CPU: the kernel wakes a thread where it sleeps, if it can. */
 static void become_reserve(struct lwp *self) {
     struct sa_processor *processor = &sa_processors[self->sa.sa_cpu];
     struct lwp *none = NULL;
@@ -152,7 +152,7 @@ static bool take(struct lwp *lwp) {
     uint32_t word = atomic_load(&lwp->word);
     if ((word & LWP_STATE) != LWP_SPARE || !lwp_change(lwp, word, LWP_TAKEN))
         return false;
-    /* The keeper looks now and then, but threads that are preempted keep their activations. */
+    /* The keeper's occasional look is not enough: preempted threads keep their activations. */
     if (atomic_fetch_sub(&activations.spares, 1) <= atomic_load(&activations.processors) + 1)
         keeper_wake();
     return true;
@@ -190,7 +190,7 @@ void lwp_resume(struct lwp *lwp, struct sa_processor *processor) {
     lwp->processor = processor;
     lwp->sa.sa_cpu = processor->number;
     atomic_store(&processor->carrier, lwp);
-    /* One more epoch: whoever saw it on another processor, or in another stay on this one, must not take this one. */
+    /* One more epoch: whoever saw it on another processor, or in another stay on this one, must not take it now. */
     uint32_t word = atomic_load(&lwp->word) + LWP_EPOCH; /* PARKED: nobody else changes it */
     atomic_store(&lwp->word, (word & ~(uint32_t)LWP_STATE) | LWP_RESUMED);
     watch_unpark(processor);

@@ -61,7 +61,7 @@ int sa_setconcurrency(int processors) {
     return processors < cpus || activations.fixed ? processors : cpus;
 }
 
-/* The child of fork has the caller and nothing else. */
+/* After fork, the child has the caller and nothing else. */
 static void in_child(void) {
     atomic_store(&activations.enabled, false);
     lwp_is(NULL);
@@ -95,7 +95,7 @@ int sa_enable(void) {
     self->base = (char *)base + (64 << 10);
     error = lwp_adopt(self);
     if (error) {
-        munmap(base, 64 << 10); /* if not, it is memory that nobody uses */
+        munmap(base, 64 << 10); /* if it fails, nobody uses that memory */
         return fail(error);
     }
     uint64_t mask = signal_mask(SIGNALS_ALL);
@@ -120,8 +120,7 @@ int sa_enable(void) {
     atomic_store(&activations.enabled, true);
     keeper_wake();
     atomic_store(&self->hold_depth, 0);
-    /* The caller is the first thread of the library: its upcall is made by a spare, and whoever resumes it is heard
-     * here. */
+    /* The caller is the first thread of the library: a spare makes its upcall, and it waits here to be resumed. */
     struct lwp *spare = lwp_take(first);
     interrupt_set_context(self, &self->place);
     atomic_store(&self->word, LWP_PARKED);
@@ -172,7 +171,7 @@ void sa_hold(void) {
     atomic_store_explicit(&self->hold_depth, depth + 1, memory_order_relaxed);
     if (depth > 0)
         return;
-    /* Whoever saw it without the hold finds another word. */
+    /* Whoever saw it without the hold finds a changed word. */
     for (;;) {
         uint32_t word = atomic_load(&self->word);
         if ((word & LWP_STATE) != LWP_RUNNING)
@@ -206,7 +205,7 @@ static void resume(void *context) {
     lwp_wait(NULL);
 }
 
-/* What the kernel does at the end of the handler that the context stands in. */
+/* What the kernel does at the end of the handler in whose frame the context is. */
 _Noreturn static void end_handler(ucontext_t *context) {
 #if defined(__x86_64__)
     __asm__ volatile("movq %0, %%rsp\n\tsyscall" : : "r"(context), "a"(SYS_rt_sigreturn) : "memory");
@@ -219,7 +218,7 @@ _Noreturn static void end_handler(ucontext_t *context) {
 
 _Noreturn void sa_resume(ucontext_t *context) {
     struct lwp *self = sa_here();
-    if (UNLIKELY(!self)) /* a child of fork, which goes on with what its thread had been interrupted in */
+    if (UNLIKELY(!self)) /* in a child of fork: goes on where its thread was interrupted */
         end_handler(context);
     sa_hold(); /* until it is a spare */
     sa_on_stack(self->base, resume, context);
@@ -230,14 +229,14 @@ void sa_call(ucontext_t *context, void (*function)(void *), void *argument) {
     sa_on_stack(lwp->below, function, argument);
 }
 
-/* Where one blocked, as its upcall tells: it stands in the kernel, and is not PARKED. */
+/* Whether this is the place in the kernel where one blocked, as its upcall told: it is not PARKED. */
 static bool is_blocked_place(const ucontext_t *context) {
     size_t at = (size_t)((const char *)context - (const char *)sa_lwps);
     return at < sizeof sa_lwps && at % sizeof *sa_lwps == offsetof(struct lwp, blocked);
 }
 
 int sa_forget(ucontext_t *context) {
-    const struct timespec look = {0, 20000}; /* who waits for its word is the activation alone: one is waked there */
+    const struct timespec look = {0, 20000}; /* futex_wake wakes one waiter of the word: only the activation may wait */
     if (!sa_here())
         return 0; /* in a child of fork */
     if (is_blocked_place(context))

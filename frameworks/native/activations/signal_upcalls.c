@@ -15,17 +15,16 @@ static struct {
 } slots[SLOTS];
 _Atomic int signals_waiting;
 static _Atomic unsigned oldest, newest;
-static struct surplus *_Atomic surplus; /* those that found no slot */
-static _Atomic uint64_t owned;          /* those that the library asked for */
-static _Atomic bool shut;               /* there was no slot: they are blocked until there is room again */
+static struct surplus *_Atomic surplus; /* signals without a slot */
+static _Atomic uint64_t owned;          /* signals that the library asked for */
+static _Atomic bool shut;               /* no slot was free: they are blocked until there is room */
 
 uint64_t signals_open(uint64_t mask) {
     uint64_t ours = atomic_load(&owned);
     return atomic_load(&shut) ? mask | ours : mask & ~ours;
 }
 
-/* Those that run, or seem blocked but may run, look at the mask with which they go on; all others do so when they run.
- */
+/* Those that run, or seem blocked but may run, renew the mask with which they go on. All others do so when they run. */
 static void open_all(void) {
     int used = atomic_load(&activations.lwps);
     for (int i = 0; i < used; i++) {
@@ -37,7 +36,7 @@ static void open_all(void) {
 
 static bool is_room(void) { return atomic_load(&signals_waiting) < SLOTS / 2; }
 
-/* Whoever makes room after `shut` was set sees that. */
+/* Whoever makes room after `shut` was set sees it. */
 static void put_aside(siginfo_t *info) {
     atomic_store(&shut, true);
     if (surplus_keep(&surplus, info))
@@ -46,7 +45,7 @@ static void put_aside(siginfo_t *info) {
         atomic_store(&shut, false);
 }
 
-/* Somebody asks for the next. */
+/* A signal was taken: there may be room. */
 static void taken(void) {
     atomic_fetch_sub(&signals_waiting, 1);
     if (atomic_load(&shut) && is_room() && atomic_exchange(&shut, false))

@@ -37,14 +37,14 @@ enum { FUTEX_WAIT_PRIVATE_ = 128, FUTEX_WAKE_PRIVATE_ = 129 };
 /* Sleeps while *word is `value`, and at most `nanoseconds` (negative: for good). May return early. */
 static inline void futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t nanoseconds) {
     struct timespec limit = {nanoseconds / 1000000000, nanoseconds % 1000000000};
-    /* However it ends, whoever waits looks at the word. */
+    /* However it ends, the caller looks at the word. */
     system_call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE_, value, nanoseconds < 0 ? 0 : (long)&limit, 0);
 }
 static inline void futex_wake(_Atomic uint32_t *word, int most) {
-    system_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE_, most, 0, 0); /* how many it were is nobody's concern */
+    system_call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE_, most, 0, 0); /* it does not matter how many it were */
 }
 
-/* Not SIGTRAP: what is executed step by step must not come to where that ends the process. */
+/* Not SIGTRAP: blocked, it would end the process if code that is executed step by step came here. */
 #define SIGNALS_ALL (~(UINT64_C(1) << (5 - 1)))
 
 /* Sets the mask of signals; returns the one before. */

@@ -1,5 +1,5 @@
 /*
- * Making upcalls: what they tell, on which stack.
+ * Makes upcalls: what they tell, and on which stack.
  */
 #include "activations/activation.h"
 #include "activations/system.h"
@@ -10,7 +10,7 @@ static struct {
     _Atomic uint32_t full; /* 0: free, 1: being written, 2: a stack */
     stack_t stack;
 } stacks[SA_STACKS_MOST];
-static _Atomic unsigned last; /* where one was taken or given */
+static _Atomic unsigned last; /* where one was last taken or given */
 
 bool upcall_give(const stack_t *stack) {
     unsigned at = atomic_load(&last);
@@ -30,7 +30,7 @@ bool upcall_give(const stack_t *stack) {
 
 void upcall_given(void) { futex_wake(&given, INT32_MAX); }
 
-/* The one that was given last is the one whose pages are in the caches. */
+/* The pages of the stack that was given last are in the caches. */
 static stack_t take_stack(void) {
     for (;;) {
         uint32_t before = atomic_load(&given);
@@ -49,7 +49,7 @@ static stack_t take_stack(void) {
     }
 }
 
-/* AddressSanitizer is told of the stack, in programs that have it. */
+/* AddressSanitizer is told of the stack in programs that have it. */
 void __sanitizer_start_switch_fiber(void **save, const void *bottom, size_t size) __attribute__((weak));
 void __sanitizer_finish_switch_fiber(void *save, const void **bottom, size_t *size) __attribute__((weak));
 
@@ -79,13 +79,13 @@ static int take_list(struct lwp *self, struct lwp *_Atomic *list) {
             add(self, ++count, lwp);
         else
             interrupt_push(list, lwp);
-        if (lwp_state(lwp) == LWP_TAKEN) /* it was idle, and is told of now */
+        if (lwp_state(lwp) == LWP_TAKEN) /* it stood for an idle processor that left */
             lwp_put_back(&sa_processors[lwp->sa.sa_cpu], lwp);
     }
     return count;
 }
 
-/* What is in the lists. `about`: who was interrupted for it, or NULL. */
+/* Takes what is in the lists. `about`: the activation interrupted for it, or NULL. */
 static bool news(struct lwp *self, struct lwp *about, struct upcall *upcall) {
     *upcall = (struct upcall){.type = SA_UPCALL_PREEMPTED};
     if ((upcall->events = take_list(self, &activations.removed)) == 0) {
@@ -104,7 +104,7 @@ static bool news(struct lwp *self, struct lwp *about, struct upcall *upcall) {
     return true;
 }
 
-/* On the stack of the library, within a hold: an upcall that was interrupted would be one more thread to think of. */
+/* On a stack of the library, within a hold: an interrupted upcall would be one more thread to consider. */
 static void enter(void *argument) {
     struct upcall *upcall = argument;
     struct lwp *self = sa_here();
@@ -134,7 +134,7 @@ _Noreturn static void make(struct lwp *self, struct sa_processor *processor, con
     sa_on_stack(top, enter, top);
 }
 
-/* The processor that the caller has is to go. What it ran is `about`. */
+/* The caller's processor is to go. `about`: what it ran, or NULL. */
 static void leave(struct lwp *self, struct sa_processor *processor, struct lwp *about) {
     lwp_let_go(self);
     atomic_store(&processor->active, false);
@@ -143,7 +143,7 @@ static void leave(struct lwp *self, struct sa_processor *processor, struct lwp *
     if (about) {
         interrupt_push(&activations.removed, about);
     } else {
-        struct lwp *idle = lwp_take(processor); /* a record to tell of it */
+        struct lwp *idle = lwp_take(processor); /* a record that tells of it */
         if (idle) {
             idle->sa.sa_cpu = processor->number;
             idle->sa.sa_context = NULL;

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Keeps a stack for an upcall; false: there is no room. After some, upcall_given. */
+/* The first keeps a stack for an upcall; false: there is no room. After some, the second is called. */
 bool upcall_give(const stack_t *stack);
 void upcall_given(void);
 

@@ -9,7 +9,7 @@
 
 /* In assembly: the first code of a new context. Calls entry(argument) and marks the end of the stack for debuggers. */
 void context_begin(void);
-/* In assembly: calls `entry` of the frame that it was resumed by, then goes on with the frame above. */
+/* In assembly: calls `entry` of the frame that resumed it, then goes on with the frame above. */
 void context_interposed(void);
 enum { CONTEXT_FILLER = 4 }; /* bytes of the first instruction of both, which is skipped */
 

@@ -1,6 +1,6 @@
 #include "contexts/here.h"
 
-/* Where there is no dispatcher, such as in programs that use activations only, it is at 0. */
+/* Its address is 0 where there is no dispatcher, as in programs that use activations only. */
 extern struct processor dispatcher_processor __attribute__((weak, visibility("hidden")));
 
 static const uint8_t none = 0; /* no activation */
@@ -8,7 +8,7 @@ static const uint8_t none = 0; /* no activation */
 _Thread_local struct here here_variables = {.state = &none, .processor = &dispatcher_processor};
 
 #if defined(__x86_64__)
-/* Programs that include sa.h read it without a call: it is the first of them. */
+/* Programs that include sa.h read it without a call: it is the first of these variables. */
 extern _Thread_local const uint8_t *sa_state __attribute__((alias("here_variables")));
 _Static_assert(offsetof(struct here, state) == 0, "sa_state is the first of the variables");
 #endif

@@ -1,6 +1,6 @@
 /*
- * All that the runtime keeps for a kernel thread, behind one door, here(). Each layer has its part, and touches that
- * only.
+ * All that the runtime keeps for a kernel thread, behind one door, here(). Each layer has its part, and touches only
+ * that.
  *
  *     the application's thread_local variables │ struct here │ the application's
  *
@@ -17,10 +17,10 @@ struct lwp;
 struct processor;
 
 struct here {
-    /* The state of the activation, as sa.h's sa_runs reads it; sa_state is another name of it. */
+    /* The activation's state, which sa.h's sa_runs reads; sa_state is another name of it. */
     const uint8_t *state;
-    struct lwp *activation; /* that the kernel thread is; NULL: none. Assembly knows where it stands. */
-    /* dispatcher: that the kernel thread carries. Those that carry none see the first. */
+    struct lwp *activation; /* the one that the kernel thread is; NULL: none. Assembly knows its offset. */
+    /* dispatcher: the one that the kernel thread carries. Those that carry none see the first. */
     struct processor *processor;
 
     /* activations: for the kernel, where libc has no area of its own. */
@@ -37,28 +37,28 @@ struct here {
     struct { /* preemption/signal.c */
         bool attached;
         uint64_t mask;      /* of signals */
-        uint64_t opened;    /* those of all kernel threads' that it does not block any more */
+        uint64_t opened;    /* the signals of preemption_unblock_all that it no longer blocks */
         uint64_t postponed; /* and these, for a while: see preemption_postpone */
         struct {
             void *base;
             size_t size;
             int flags;
         } stack;          /* for handlers of signals that ask for one */
-        int64_t patience; /* how soon we looked last time */
+        int64_t patience; /* how soon it looked last time */
     } signals;
 
     struct { /* threads */
         bool runs_threads;
-        bool carried;      /* a processor, as an activation */
-        int64_t counted;   /* of its time, that for which somebody was, or nobody was to be charged (account.c) */
-        char report[1024]; /* several may have something to say */
+        bool carried;      /* it carries a processor, as an activation */
+        int64_t counted;   /* its time for which a thread was charged, or nobody was to be (account.c) */
+        char report[1024]; /* several may report at once */
     } process;
 };
 
 extern _Thread_local struct here here_variables __attribute__((visibility("hidden"), tls_model("local-exec")));
 
-/* Those of the kernel thread that the caller runs on. After a switch it may be another one: the result is not to be
- * kept. Nor may the compiler keep it in a register, as it does on machines where it has to be computed. */
+/* Those of the kernel thread that the caller runs on. After a switch it may be another one, so the result must not be
+ * kept. Nor may the compiler keep it in a register, as it would where it has to be computed. */
 static inline __attribute__((always_inline)) struct here *here(void) {
 #if defined(__aarch64__)
     struct here *variables;

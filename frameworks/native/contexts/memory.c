@@ -8,17 +8,17 @@
 
 enum {
     SMALLEST = 4, /* log2 of the bytes of a block */
-    LARGEST = 14, /* of what is cut from slabs */
+    LARGEST = 14, /* log2 of the largest that is cut from slabs */
     SLAB = 64 << 10,
     HEAD = 64 /* bytes before the first block */
 };
 
-/* At the beginning of each mapping, whose address is a multiple of SLAB: so a block finds it. */
+/* At the beginning of each mapping. The mapping's address is a multiple of SLAB: so a block finds it. */
 struct slab {
     size_t block, whole; /* bytes of a block, and of the mapping */
 };
 
-/* While nobody has it. */
+/* A block that nobody has. */
 struct block {
     struct block *next;
 };
@@ -26,7 +26,7 @@ struct block {
 /* By the log2 of the bytes. */
 static struct block *idle[LARGEST + 1];
 static struct {
-    char *fresh, *end; /* what has not been cut yet of the last slab */
+    char *fresh, *end; /* what is not yet cut of the last slab */
 } last[LARGEST + 1];
 
 static struct slab *map(size_t whole, size_t block) {
@@ -35,7 +35,7 @@ static struct slab *map(size_t whole, size_t block) {
         return NULL;
     size_t before = -(uintptr_t)mapping % SLAB;
     if (before > 0)
-        munmap(mapping, before); /* if not, as below, addresses are wasted that nobody has touched */
+        munmap(mapping, before);                     /* if this fails, or the next, untouched addresses are wasted */
     munmap(mapping + before + whole, SLAB - before); /* see above */
     struct slab *slab = (struct slab *)(mapping + before);
     *slab = (struct slab){.block = block, .whole = whole};
@@ -80,8 +80,8 @@ void memory_give(void *given) {
         return;
     struct slab *slab = (struct slab *)((uintptr_t)given & ~(uintptr_t)(SLAB - 1));
     if (slab->block > (size_t)1 << LARGEST) {
-        if (munmap(slab, slab->whole) != 0)            /* too many mappings: then at least its pages */
-            madvise(slab, slab->whole, MADV_DONTNEED); /* and if not even that, it stays */
+        if (munmap(slab, slab->whole) != 0)            /* too many mappings: release at least its pages */
+            madvise(slab, slab->whole, MADV_DONTNEED); /* if that fails too, it stays */
         return;
     }
     struct block *block = given, **first = &idle[63 - __builtin_clzl(slab->block)];

@@ -1,7 +1,7 @@
 /*
- * Memory of the runtime's own, for what it keeps of schedulers, processors, descriptors and the like. libc's allocator
- * has locks, and a thread that has one of them may have lost its processor, or be blocked in the kernel, in the middle
- * of it: who is within the runtime must not wait for that thread, which needs the runtime to go on.
+ * The runtime's own memory, for what it keeps of schedulers, processors, descriptors and the like. libc's allocator has
+ * locks. A thread that has one of them may have lost its processor, or be blocked in the kernel. Code within the
+ * runtime must not wait for that thread, which needs the runtime to go on.
  *
  * Blocks are of powers of two, cut from slabs of one size each and recycled; larger ones are mappings of their own.
  *

@@ -11,14 +11,14 @@
 
 /* Since Linux 6.13: guards that do not split the mapping. Glibc's headers may be older than the kernel. */
 #define GUARD_INSTALL 102
-/* Since Linux 6.14: stands for the process itself where a file descriptor of a process is asked for. */
+/* Since Linux 6.14: stands for the process itself where a pidfd is asked for. */
 #define PROCESS_SELF (-10001)
 
 enum {
     SMALLEST = 14, /* log2 of the bytes of the smallest stack */
     LARGEST = 40,
     SLAB = 4 << 20,     /* bytes of a mapping, unless a single stack is larger */
-    AT_HAND = 64 << 20, /* bytes of idle stacks that keep their pages, however few are in use */
+    AT_HAND = 64 << 20, /* bytes of idle stacks that keep their pages, however few stacks are in use */
     COLOURS = 16,
     COLOUR_STEP = 128 /* bytes: two lines of a cache, which are fetched in pairs */
 };
@@ -26,7 +26,7 @@ enum {
 static struct stack_pool pools[LARGEST + 1];
 bool stack_excess;
 
-/* Of guards that this kernel has. */
+/* The kind of guard pages that this kernel has. */
 static enum { UNKNOWN, LIGHT, HEAVY } guards;
 
 static bool cool(struct stack_pool *pool);
@@ -50,8 +50,8 @@ struct stack_pool *stack_pool(size_t size) {
 
 static size_t size_of(const struct stack_pool *pool) { return (size_t)1 << (pool - pools); }
 
-/* With the guard page. Not a power of two: the ends of stacks, of which each is on a page of its own, would compete for
- * the same few places where processors keep translations of addresses. */
+/* With the guard page. Not a power of two: the ends of the stacks, each on a page of its own, would compete for the
+ * same few entries of the TLB. */
 static size_t whole_of(size_t size) { return size + page_size(); }
 
 struct stack *stack_warm(struct stack_pool *pool) {
@@ -70,8 +70,8 @@ bool stack_cool(void) {
     return stack_excess = false;
 }
 
-/* Lets go of the pages of a batch of idle stacks. The one given back last is not among them: its owner may be running
- * on it. False: no memory to keep a book on them; they stay as they are. */
+/* Releases the pages of a batch of idle stacks. The stack given back last is not among them: its owner may be running
+ * on it. False: there is no memory to record them, and they stay as they are. */
 static bool cool(struct stack_pool *pool) {
     if (pool->cold_room - pool->cold_count < STACK_BATCH) {
         size_t room = pool->cold_room > 0 ? 2 * pool->cold_room : page_size() / sizeof *pool->cold;
@@ -100,8 +100,8 @@ static bool cool(struct stack_pool *pool) {
     return true;
 }
 
-/* With what is in between if it is a neighbour of the last one, as stacks mostly are that end one after the other: that
- * is a fraction of the price. Guards outlast this. */
+/* Joins the stack with the last range if they are neighbours, as stacks that end one after the other mostly are. The
+ * page in between goes along: one range costs a fraction of two. Guards outlast this. */
 static size_t add_range(struct iovec *ranges, size_t count, const struct stack *stack) {
     char *begin = stack->lowest, *end = begin + stack->size;
     if (count > 0) {
@@ -117,7 +117,7 @@ static size_t add_range(struct iovec *ranges, size_t count, const struct stack *
     return count + 1;
 }
 
-/* A stack that nobody has used. */
+/* A stack that nobody has used yet. */
 static struct stack *cut(struct stack_pool *pool, size_t size) {
     if (pool->fresh == pool->end && !map_slab(pool, size))
         return NULL;
@@ -130,7 +130,7 @@ static struct stack *cut(struct stack_pool *pool, size_t size) {
     return stack;
 }
 
-/* Where it is says its colour, so that a stack is laid out alike whenever it comes into use again. */
+/* The stack's place says its colour, so that it is laid out alike whenever it comes into use again. */
 static struct stack *lay_out(char *base, size_t size, uint64_t name) {
     size_t index = (uintptr_t)base / whole_of(size);
     size_t colour = (index + index / COLOURS + index / COLOURS / COLOURS) % COLOURS * COLOUR_STEP;
@@ -147,7 +147,7 @@ static bool map_slab(struct stack_pool *pool, size_t size) {
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab == MAP_FAILED)
         return false;
-    madvise(slab, bytes, MADV_NOHUGEPAGE); /* a huge page would back 32 stacks of which a page each is in use */
+    madvise(slab, bytes, MADV_NOHUGEPAGE); /* a huge page would back 32 stacks that use one page each */
     pool->fresh = slab;
     pool->end = slab + bytes;
     struct iovec pages[SLAB >> SMALLEST];
@@ -157,9 +157,9 @@ static bool map_slab(struct stack_pool *pool, size_t size) {
     return true;
 }
 
-/* In one system call where the kernel can do that; else one for each. */
+/* In one system call if the kernel can do that; otherwise in one for each range. */
 static bool advise_all(struct iovec *ranges, size_t count, int advice) {
-    static bool unknown; /* to this kernel: ENOSYS, or EBADF where PROCESS_SELF is */
+    static bool unknown; /* to this kernel: ENOSYS, or EBADF for PROCESS_SELF */
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += ranges[i].iov_len;
@@ -180,7 +180,7 @@ static bool install_guard(char *page) {
                            : mprotect(page, page_size(), PROT_NONE) == 0;
 }
 
-/* True also where the kernel does not let us ask. */
+/* True also if the kernel does not let us ask. */
 static bool kernel_can_read(char *page) {
     char byte;
     struct iovec to = {&byte, 1}, from = {page, 1};

@@ -1,8 +1,8 @@
 /*
- * Signals that a handler of the kernel's finds no room for. They cannot be sent back to the process: the kernel takes a
- * signal that says who has sent it (si_code >= 0) from the first kernel thread only, and from others only if they send
- * it to themselves. So each is kept on a page of its own. That is rare: who finds no room blocks its signals until
- * there is room.
+ * Signals for which a handler of the kernel's finds no room. They cannot be sent back to the process: the kernel takes
+ * a signal that says who sent it (si_code >= 0) from the first kernel thread only, and from others only if they send it
+ * to themselves. So each is kept on a page of its own. That is rare: a handler that finds no room blocks its signals
+ * until there is room.
  */
 #ifndef CATAPULTS_SURPLUS_H
 #define CATAPULTS_SURPLUS_H
@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 struct surplus {
-    struct surplus *next; /* which came before */
+    struct surplus *next; /* the one that came before */
     siginfo_t info;
 };
 
-/* By a handler; the system calls themselves, as tools put off what libc's functions do there. False: there is no
- * memory, and the kernel keeps it for the calling kernel thread. */
+/* Called by a handler. Makes the system calls itself, because tools put off what libc's functions do there. False:
+ * there is no memory, and the kernel keeps it for the calling kernel thread. */
 static inline bool surplus_keep(struct surplus *_Atomic *list, siginfo_t *info) {
     struct surplus *one = (struct surplus *)syscall(SYS_mmap, NULL, sizeof *one, PROT_READ | PROT_WRITE,
                                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
@@ -40,7 +40,7 @@ static inline bool surplus_keep(struct surplus *_Atomic *list, siginfo_t *info) 
     return false;
 }
 
-/* The one that came first. While another is being taken there seems to be none. */
+/* Takes the one that came first. While another is being taken there seems to be none. */
 static inline bool surplus_take(struct surplus *_Atomic *list, siginfo_t *info) {
     struct surplus *first = atomic_load(list) ? atomic_exchange(list, NULL) : NULL;
     if (!first)

@@ -1,17 +1,17 @@
 /*
- * What debugging tools want to know about contexts. In a plain build all of this is nothing.
+ * What debugging tools need to know about contexts. In a plain build all of this is nothing.
  *
- * AddressSanitizer needs the bounds of the stack that is switched to, and keeps a shadow of each stack; ThreadSanitizer
- * has a fiber for each context; Valgrind is told of each stack when it is first used (stack.c). All of it is in this
- * file, so that nothing else asks how it is built.
+ * AddressSanitizer needs the bounds of the stack that is switched to, and keeps a shadow of each stack. ThreadSanitizer
+ * has a fiber for each context. Valgrind is told of each stack when it is first used (stack.c). All of it is in this
+ * file, so that no other file asks how it is built.
  */
 #ifndef CATAPULTS_TOOLS_H
 #define CATAPULTS_TOOLS_H
 
 #include "contexts/stack.h"
 
-/* A function that a handler of signals calls wherever the program is: also in the middle of a tool's own work, which
- * must not be asked for anything then. */
+/* A function that a handler of signals calls wherever the program is, even in the middle of a tool's own work: then the
+ * tool must not be asked for anything. */
 #define TOOLS_UNSEEN __attribute__((no_sanitize("thread"), no_sanitize("address"), no_sanitize("undefined")))
 
 /* tools_use, tools_disuse: a block of memory of the runtime's own (memory.c) is taken, or given back.
@@ -27,14 +27,14 @@ struct tools_context {
     size_t size;
 };
 
-/* Whoever has just been left: the context that arrives learns the bounds of its stack, if that is the system's. */
+/* The context that was just left. The one that arrives tells it the bounds of its stack, if that is the system's. */
 __attribute__((weak)) struct tools_context *tools_left;
 
 static inline void tools_new_stack(struct stack *stack) { (void)stack; }
 static inline void tools_end_stack(struct stack *stack) { (void)stack; }
 static inline void tools_make(struct tools_context *tools, struct stack *stack) {
     *tools = (struct tools_context){.lowest = stack->lowest, .size = stack_room(stack)};
-    __asan_unpoison_memory_region(stack->lowest, stack_room(stack)); /* who used it before may have left in mid-call */
+    __asan_unpoison_memory_region(stack->lowest, stack_room(stack)); /* its last user may have left in mid-call */
 }
 static inline void tools_adopt(struct tools_context *tools) { *tools = (struct tools_context){0}; }
 /* The context goes on on another stack for a while; `own` keeps what was known. */
@@ -43,8 +43,8 @@ static inline void tools_move(struct tools_context *tools, struct tools_context 
     *tools = (struct tools_context){.lowest = lowest, .size = size};
 }
 static inline void tools_move_back(struct tools_context *tools, const struct tools_context *own) { *tools = *own; }
-/* And goes on on its own stack, somewhere else than where it was left: by the one who leaves the other, and by who
- * arrives. */
+/* Then it goes on on its own stack, but not where it was left. Called by the code that leaves the other stack, and by
+ * the code that arrives. */
 static inline void tools_go(const struct tools_context *to) {
     if (to->lowest)
         __sanitizer_start_switch_fiber(NULL, to->lowest, to->size);
@@ -92,7 +92,7 @@ static inline void tools_end_stack(struct stack *stack) {
         __tsan_destroy_fiber(stack->fiber);
 }
 static inline void tools_make(struct tools_context *tools, struct stack *stack) {
-    if (stack->fiber) /* of who used the stack before: nobody can destroy their own */
+    if (stack->fiber) /* of the last user of the stack: none can destroy its own */
         __tsan_destroy_fiber(stack->fiber);
     tools->fiber = stack->fiber = __tsan_create_fiber(0);
 }
@@ -151,7 +151,7 @@ static inline void tools_begin(void) {}
 
 #endif
 
-/* A handler of signals has the interrupted code go on with its stack up to there, which grows there at once. */
+/* A handler of signals has the interrupted code go on with its stack as far as there: it grows there at once. */
 static inline void tools_lower(void *lowest, size_t size) {
 #ifdef VALGRIND_MAKE_MEM_UNDEFINED
     VALGRIND_MAKE_MEM_UNDEFINED(lowest, size);
@@ -160,7 +160,7 @@ static inline void tools_lower(void *lowest, size_t size) {
 #endif
 }
 
-/* The kernel has written there, and not by a system call that a tool has seen. */
+/* The kernel has written there, but not in a system call that a tool has seen. */
 static inline void tools_written(const void *address, size_t size) {
 #ifdef VALGRIND_MAKE_MEM_DEFINED
     VALGRIND_MAKE_MEM_DEFINED(address, size);

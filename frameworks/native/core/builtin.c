@@ -2,8 +2,8 @@
 
 #include "catapults/list.h"
 
-/* Where a thread is, in its `container`. The host's book knows who is blocked or suspended: they are merely elsewhere.
- */
+/* Where a thread is, in its `container`. The host's book knows which are blocked or suspended: here they are merely
+ * elsewhere. */
 enum { ELSEWHERE, READY };
 
 struct builtin {
@@ -75,7 +75,7 @@ static int64_t threads_ready(const void *self) { return ((const struct builtin *
 
 static int64_t threads_suspended(const void *self) { return ((const struct builtin *)self)->elsewhere; }
 
-/* The one that runs included. */
+/* With the one that runs. */
 static int64_t threads_total(const void *self) { return threads_ready(self) + threads_suspended(self) + 1; }
 
 static bool is_ready(const void *self, const struct catapults_thread *t) {

@@ -1,6 +1,6 @@
 /*
- * The built-in FIFO: the policy of a program that has none, and of one whose policy had to go. Written by hand, so that
- * it cannot share a fault with the compiler.
+ * The built-in FIFO: the policy of a program that has none, or whose policy is out. Written by hand, so that it cannot
+ * share a fault with the compiler.
  */
 #ifndef CATAPULTS_CORE_BUILTIN_H
 #define CATAPULTS_CORE_BUILTIN_H

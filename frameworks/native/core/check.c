@@ -1,9 +1,8 @@
 /*
- * Whether what the dispatcher keeps agrees with itself and with what the policies do, where there are several
- * processors: looked at whenever the lock is let go, in builds with CATAPULTS_CHECKED (those for the sanitizers, and
- * `make stress`). What is wrong is found where it went wrong, not where somebody stumbles over it. A breach is a fault
- * of this runtime, or of a policy that was not made by the compiler: the program is killed, and a debugger names
- * `what`.
+ * Checks, with several processors, that what the dispatcher keeps agrees with itself and with what the policies do. It
+ * does so whenever the lock is released, in builds with CATAPULTS_CHECKED (those for the sanitizers, and `make
+ * stress`). So a fault is found where it happened, not where something stumbles over it. A breach is a fault of this
+ * runtime, or of a policy that the compiler did not make: the program is killed, and a debugger names `what`.
  */
 #include "core/check.h"
 #include "core/donation.h"
@@ -60,7 +59,7 @@ static void check_processors(struct processor *here) {
     CHECK(woken == core->waking && waiting == core->waiting, core);
 }
 
-/* Wherever one of them may run, another waits for that; unless somebody is to look. */
+/* A turn waits wherever a postponed thread may run, unless a look at them is due. */
 static void check_postponed(struct processor *here) {
     struct core *core = here->core;
     uint32_t count = 0;
@@ -92,7 +91,7 @@ static void check_frames(struct processor *here) {
 
 /* ---- What is under schedulers ------------------------------------------------------------------------------------ */
 
-/* That the policy has it where it is. */
+/* The policy has it where it is. */
 static void check_container(struct processor *here, const struct dispatcher_thread *member) {
     uint8_t class = member->scheduler->policy->classes[member->policy.container];
     bool is_builtin = member->scheduler->policy == &dispatcher_builtin && class == CATAPULTS_IN_HAND;
@@ -104,8 +103,8 @@ static void check_container(struct processor *here, const struct dispatcher_thre
         CHECK(class == CATAPULTS_READY, member);
 }
 
-/* Somebody in its chain has a turn, or will be given one, after which it is: a lock that was free when the lists were
- * looked through may have been taken since. */
+/* A thread in its chain has a turn, or will get one, and is looked at after that: a lock that was free when the lists
+ * were looked through may have been taken since. */
 static bool will_be_looked_at(struct processor *here, const struct dispatcher_thread *thread) {
     const struct dispatcher_thread *behind = thread;
     while ((behind = core_lends_to(here, behind)))
@@ -130,7 +129,7 @@ static void check_thread(struct processor *here, const struct dispatcher_thread 
         CHECK(thread->donor_blocked_for == thread && thread->state == THREAD_BLOCKED && thread->waits_for, thread);
     else
         CHECK(thread->state != THREAD_BLOCKED || !thread->lends, thread); /* nobody would rouse it */
-    /* Nor if its chain has changed and nobody has said so. Who lends to nobody any more need not hurry. */
+    /* Nor if its chain has changed and nobody has said so. A donor that lends to nobody any more need not hurry. */
     if (thread->donor_blocked_for && !core->chains_changed && core_lends_to(here, thread))
         CHECK(!core_can_lend(here, thread) || will_be_looked_at(here, thread), thread);
 }
@@ -152,20 +151,20 @@ static void check_counts(struct processor *here, const struct scheduler *schedul
 
 /* ---- Who sleeps -------------------------------------------------------------------------------------------------- */
 
-enum { LATE_AT_MOST = 50000 }; /* nanoseconds: as quantum.c lets those sleep who wake */
+enum { LATE_AT_MOST = 50000 }; /* nanoseconds: quantum.c lets sleepers wake so late */
 
-/* Whether the processor finds out in time that somebody is to wake at `instant`. */
+/* Whether the processor finds out in time that a thread is to wake at `instant`. */
 static bool looks_at(const struct processor *one, int64_t instant) {
     if (one->woken || one->over || one->anew || one->late || one->came || one->handed)
         return true; /* it decides next, or looks after that */
     return one->current != &one->idle && one->armed && one->armed <= instant + LATE_AT_MOST;
 }
 
-/* Somebody does. */
+/* Some processor does. */
 static void check_timers(struct processor *here) {
     struct core *core = here->core;
     if (!core->timers || !core->host->arm || core->asleep)
-        return; /* who sleeps is woken for that, if nobody polls */
+        return; /* one that sleeps is woken for that, if none polls */
     if (core->poller) {
         CHECK(core->poller->woken || core_first_instant(core) >= core->polls_until, core->poller);
         return;
@@ -179,7 +178,7 @@ static void check_timers(struct processor *here) {
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
 
-/* Where there are many threads it is done now and then only. */
+/* With many threads it is done only now and then. */
 enum { MANY = 100 };
 
 void core_check(struct processor *here) {

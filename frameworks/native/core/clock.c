@@ -77,7 +77,7 @@ void core_tell(struct processor *here, struct scheduler *scheduler, bool running
     if (UNLIKELY(core->several)) {
         uint16_t frame = here->sees;
         if (scheduler->node)
-            frame = scheduler->node->frame; /* its own is never put aside */
+            frame = scheduler->node->frame; /* that of a node is never put aside */
         else
             core_show(scheduler, frame);
         turn = core->running_frames[frame].turn;

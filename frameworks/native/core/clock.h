@@ -6,23 +6,21 @@
 
 #include "core/state.h"
 
-/* A policy has come into force; a thread has come under it. */
+/* A policy has come into force. */
 void core_clock_start(struct processor *here, struct scheduler *scheduler);
-/* ... whose policy asks how long its threads run. */
+/* A thread has come under a policy that asks how long its threads run. */
 void core_clock_adopt(struct dispatcher_thread *thread);
 
-/* Tells a scheduler that is `clocked` what time it is; `running`: what is RUNNING under it is charged for the time
- * since.
- */
+/* Tells a scheduler that is `clocked` the time. `running`: what is RUNNING under it is charged for the time since. */
 void core_tell(struct processor *here, struct scheduler *scheduler, bool running);
 
-/* The same before each call of a handler, whatever the policy; `running` unless it is the one that decides who does. */
+/* The same before each call of a handler, whatever the policy. `running`, unless the handler decides who runs. */
 static inline void tell(struct processor *here, struct scheduler *scheduler, bool running) {
     if (UNLIKELY(scheduler->clocked))
         core_tell(here, scheduler, running);
 }
 
-/* Whose turn it is on the processor is charged for what has been sampled there. */
+/* Charges the turn on the processor for what has been sampled there. */
 void core_charge_samples(struct processor *here);
 static inline void charge_samples(struct processor *here) {
     if (UNLIKELY(here->sampled != here->charged))

@@ -1,5 +1,5 @@
 /*
- * A program outlives its policy: when that breaks a rule, the built-in FIFO takes over its threads.
+ * A program outlives its policy: if that breaks a rule, the built-in FIFO takes over its threads.
  */
 #include "core/clock.h"
 #include "core/containment.h"
@@ -10,14 +10,14 @@
 
 const struct catapults_stop core_overran = {CATAPULTS_STOP_GUARD, 0, "it ran for too long"};
 
-/* In a frame but that in which the event was raised: what was RUNNING there is READY now, and whoever has raised it
- * ends the turn. */
+/* In another frame than the one in which the event was raised. What was RUNNING in that one is READY now, and the code
+ * that raised the event ends the turn. */
 static bool runs_elsewhere(struct processor *here, const struct dispatcher_thread *member) {
     uint16_t frame = here->core->several ? core_frame_of(here, member) : NOBODY;
     return frame != NOBODY && frame != here->sees;
 }
 
-/* `before`: the policy that is out. What that had READY is so, even if its turn has yet to end. */
+/* `before`: the policy that is out. What it had READY is so, even if its turn has yet to end. */
 static void file(struct processor *here, struct scheduler *scheduler, struct dispatcher_thread *member,
                  const struct catapults_policy *before, const struct dispatcher_thread *runs) {
     const struct native_handlers *builtin = dispatcher_builtin.handlers;
@@ -29,7 +29,7 @@ static void file(struct processor *here, struct scheduler *scheduler, struct dis
         builtin->newthread(scheduler->instance, &member->policy);
 }
 
-/* From what is READY the policy had taken the processor: it gives it up. */
+/* Members that are READY, because the policy had taken the processor from them, give it up. */
 static void end_turns_of_ready(struct processor *here, const struct scheduler *scheduler) {
     struct core *core = here->core;
     for (uint16_t frame = NOBODY + 1; core->several && frame < core->frames_end; frame++) {

@@ -1,11 +1,11 @@
 /*
- * The core that decides which thread runs where: an event of a thread goes in, who goes on comes out. It has the tree
- * of schedulers, what is RUNNING on each processor, donation, timers, the containment of policies, and accounting. It
- * changes no context, takes no lock, sleeps nowhere, allocates nothing, and knows no kernel thread: whoever has an
- * instance of it (struct core, state.h) calls it with the processor that acts, and does what it says. That is the
- * dispatcher here (../dispatcher).
+ * The core decides which thread runs where: an event of a thread goes in, the thread that goes on comes out. It has the
+ * tree of schedulers, what is RUNNING on each processor, donation, timers, the containment of policies, and accounting.
+ * It changes no context, takes no lock, sleeps nowhere, allocates nothing, and knows no kernel thread. The owner of an
+ * instance (struct core, state.h) calls it with the processor that acts, and does what it says. Here that is the
+ * dispatcher (../dispatcher).
  *
- * This file has what the core and those above it both speak of. To read the core, begin with:
+ * This file has what the core and the layers above it both speak of. To read the core, begin with:
  *
  *     state.h, processor.h, scheduler.h, thread_record.h   what it keeps
  *     events.h                                             an event of a thread, and the decision after it
@@ -47,7 +47,7 @@ enum dispatcher_reason {
 /* The dispatcher's record of a thread; the policy's part is its last member. See thread_record.h. */
 struct dispatcher_thread;
 
-/* One instance of a policy, and to its parent a thread. See scheduler.h. */
+/* One instance of a policy, and a thread to its parent. See scheduler.h. */
 struct scheduler;
 
 enum { DISPATCHER_PROCESSORS = 128 };
@@ -60,33 +60,33 @@ struct dispatcher_driver {
     void (*poll)(int64_t instant);
     /* Whether any operation is under way; if not, and no timer is set, nothing can ever unblock a thread. */
     bool (*busy)(void);
-    /* For several processors, or NULL: ends the sleep of the `poll` that another one is in. That one leaves while it
-     * sleeps (dispatcher_leave), and no other polls meanwhile, but with an instant below 0, which is to look for what
-     * has finished here only. Without dispatcher_enter. */
+    /* For several processors, or NULL: ends the sleep of another processor in `poll`. That one leaves while it sleeps
+     * (dispatcher_leave). Meanwhile others poll only with an instant below 0, which looks only for what has finished
+     * here. Called without dispatcher_enter. */
     void (*kick)(void);
 };
 
-/* What would be if the caller waited by *to. */
+/* What would come of it if the caller waited by *to. */
 enum dispatcher_cycle {
     CYCLE_NONE,
-    CYCLE_OPEN,  /* somebody would wait for itself, but part of that ends at some instant, or it waits for a message */
+    CYCLE_OPEN,  /* a thread would wait for itself, but some of these waits end at an instant, or are for a message */
     CYCLE_CLOSED /* a deadlock of locks and joins */
 };
 
-/* Why a policy had to go. */
+/* Why a policy is out. */
 struct dispatcher_failure {
     const struct scheduler *scheduler;
-    const struct catapults_policy *policy;   /* that it had */
-    const char *event;                       /* that was raised */
+    const struct catapults_policy *policy;   /* the policy that it had */
+    const char *event;                       /* the event that was raised */
     const struct catapults_stop *stop;       /* what the handler stopped at; or NULL, and then: */
-    const char *text;                        /* what it did against the rules of native.framework; NULL, and then: */
+    const char *text;                        /* which rule of native.framework it broke; NULL, and then: */
     bool overran;                            /* its handler ran for too long, and was left */
-    const struct dispatcher_thread *starved; /* or this thread has been READY for too long */
-    int64_t threads;                         /* that go on under the built-in FIFO; schedulers count */
+    const struct dispatcher_thread *starved; /* or this thread was READY for too long */
+    int64_t threads;                         /* that go on under the built-in FIFO, schedulers included */
 };
 
-/* Of C++, per kernel thread: the exceptions that are being handled, and how many are on their way (Itanium C++
- * ABI, 2.2.2). */
+/* What C++ keeps per kernel thread: the exceptions being handled, and how many are on their way (Itanium C++ ABI,
+ * 2.2.2). */
 struct dispatcher_exceptions {
     void *caught;
     unsigned uncaught;
@@ -99,61 +99,61 @@ struct processor;
 struct dispatcher_host {
     unsigned long record; /* bytes from the record that a word names (thread_record.h) to the dispatcher's */
     int64_t (*now)(void); /* nanoseconds, monotonic; also `now` of the policies that ask for it */
-    /* Variables of the kernel thread that each thread has for its own: kept across switches, zero in a new thread. */
+    /* Variables of the kernel thread of which each thread has its own value: kept across switches, zero in a new
+     * thread. */
     int *error_number;
     struct dispatcher_exceptions *exceptions;
-    /* The policy has been made acquainted with a thread, and knows it by no event yet. It can be left out if the policy
-     * imports nothing of its threads. */
+    /* The policy has adopted a thread, and no event has told it of the thread yet. The call can be left out if the
+     * policy imports nothing of its threads. */
     void (*adopted)(struct dispatcher_thread *thread);
-    /* The same of the record of a scheduler, which is a thread to its parent (scheduler_of). Its own policy has been
+    /* The same for the record of a scheduler, which is a thread to its parent (scheduler_of). Its own policy has been
      * started, and nothing is under it yet. NULL: nothing is to be done. */
     void (*scheduler_adopted)(struct dispatcher_thread *record);
     void (*scheduler_started)(struct scheduler *scheduler);
     /* How long a thread may be READY while others are dispatched, in nanoseconds; 0: for ever. */
     int64_t starvation_limit;
     uint64_t seed; /* of what policies draw; 0: CATAPULTS_RANDOM_SEED */
-    /* A trace is recorded, and it has a thread now, which has not run yet: what else is known of it can be added. */
+    /* A trace is recorded, and now has a thread that has not run yet: what else is known of the thread can be added. */
     void (*recorded)(struct dispatcher_thread *thread);
-    /* A policy had to go. */
+    /* A policy is out. */
     void (*contained)(const struct dispatcher_failure *failure);
-    /* There is time for work that nobody waits for: does some 20 microseconds of it. Whether more is left. It is asked
-     * when nothing is to be run, and else at most every millisecond. NULL: there is none. */
+    /* Does some 20 microseconds of the work that nobody waits for. Returns whether more is left. Called when nothing is
+     * to be run, and otherwise at most every millisecond. NULL: there is no such work. */
     bool (*tidy)(void);
-    /* Has the processor that calls interrupted at an instant: see dispatcher_interrupted. NULL: no preemption by time.
-     */
+    /* Has the calling processor interrupted at an instant: see dispatcher_interrupted. NULL: no preemption by time. */
     void (*arm)(int64_t instant);
-    /* Several processors: they share one lock, which is held by whoever is between dispatcher_enter and
-     * dispatcher_leave. `lock` NULL: there is one only. */
+    /* Several processors share one lock, which is held between dispatcher_enter and dispatcher_leave. `lock` NULL:
+     * there is one processor only. */
     void (*lock)(void), (*unlock)(void);
-    /* Sleeps, holding the lock before and afterwards but not meanwhile, until the processor, which is that of the
-     * caller, is woken; by another, once, without the lock. */
+    /* The first sleeps until the caller's processor is woken, and has the lock before and afterwards but not meanwhile.
+     * Another processor calls the second once, without the lock. */
     void (*sleep)(struct processor *processor);
     void (*wake)(struct processor *processor);
-    /* Calls dispatcher_interrupted soon on the kernel thread of another processor, or, if there is no preemption by
-     * time, dispatcher_entered; or NULL. */
+    /* Calls dispatcher_interrupted soon on the kernel thread of another processor; or dispatcher_entered, if there is
+     * no preemption by time. May be NULL. */
     void (*interrupt)(struct processor *processor);
-    /* Several processors, or NULL. Asked whenever the world outside is attended to: whether another number of them is
-     * to take turns now. If so, the other is called soon, by a thread as any call is, or by a processor that is idle,
-     * to call dispatcher_set_processors. */
+    /* For several processors, or NULL. The first is asked whenever the world outside is attended to: whether another
+     * number of processors is to take turns now. If so, the second is called soon, by a thread in any call or by an
+     * idle processor, to call dispatcher_set_processors. */
     bool (*resized)(int64_t now);
     void (*resize)(void);
-    /* Several processors, or NULL: threads that are interrupted stay on no kernel thread of ours. One more kernel
-     * thread, for dispatcher_add_spare. Called by a processor that is idle. False: it cannot be had. */
+    /* For several processors, or NULL: interrupted threads stay on no kernel thread of ours. Makes one more kernel
+     * thread, for dispatcher_add_spare. Called by an idle processor. False: it cannot be had. */
     bool (*another)(void);
-    int64_t tick; /* at most so many nanoseconds apart, while there is a reason for them */
-    /* From now on calls dispatcher_sampled on each processor whenever its kernel thread has run for a tick, whenever
-     * that is; asked for more than once. NULL: accounting is by time stamps. */
+    int64_t tick; /* nanoseconds between ticks at most, while there is a reason for them */
+    /* From now on calls dispatcher_sampled on each processor whenever its kernel thread has run for a tick. May be
+     * called more than once. NULL: accounting is by time stamps. */
     void (*sample)(void);
-    /* Whenever another thread goes on, on the kernel thread that it does so on: what that keeps for threads is `from`'s
-     * and becomes `to`'s. NULL: none, as it has ended, or nothing is to be done. If it is set, whoever makes threads
-     * sets `excepted` of each, as if there were exceptions. NULL: nobody needs it. */
+    /* Called whenever another thread goes on, on its kernel thread: what that keeps for threads is `from`'s and becomes
+     * `to`'s. Either may be NULL: the thread has ended, or nothing is to be done. If this is set, `excepted` must be
+     * set in each new thread, as if there were exceptions. NULL: nobody needs it. */
     void (*exchange)(struct dispatcher_thread *from, struct dispatcher_thread *to);
-    /* After dispatcher_signalled; NULL: nobody calls that. Nothing is in the middle of anything; it may call
-     * dispatcher_unblock_only and dispatcher_unblocked. */
+    /* Called after dispatcher_signalled, when nothing is in the middle of anything. It may call dispatcher_unblock_only
+     * and dispatcher_unblocked. NULL: nobody calls dispatcher_signalled. */
     void (*signalled)(void);
-    /* The same, if that has said that it should be called again: a thread goes on that could have been switched out. */
+    /* The same, if that has asked to be called again: a thread goes on that could have been switched out. */
     void (*undisturbed)(void);
-    /* Several processors, once dispatcher_expect_signals has been called: the thread is about to go on. */
+    /* For several processors, once dispatcher_expect_signals has been called: the thread is about to go on. */
     void (*about_to_run)(struct dispatcher_thread *thread);
     /* No thread can ever run again; dispatcher_first_thread says which there are. Does not return. */
     void (*deadlocked)(void);

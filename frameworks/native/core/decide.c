@@ -18,7 +18,7 @@
  *   - If the waiting thread can run nowhere else, the running thread gives the processor up, as if it had yielded.
  *   - If a second turn comes to wait at such a place, all of these threads become READY, and the policy chooses.
  *   - If the policies limit turns, and do not say that the waiting thread comes first, it waits. Otherwise turns would
- * be cut short, and threads would lose their places.
+ *     be cut short, and threads would lose their places.
  *
  * The same holds for donation (donation.c): a turn waits for the processor on which the end of its chain stands.
  *
@@ -69,7 +69,7 @@ static void precede(struct processor *here, struct processor *there, const struc
 static void sort(struct processor *here, struct processor *there);
 static void let_go_who_has_left(struct processor *here);
 
-/* How often a turn is given back that is to run elsewhere. */
+/* How often a turn is given back because it is to run elsewhere. */
 enum { MOST_PUT_BACK = 16 };
 
 static const int64_t LONGEST_WAIT = 200000000; /* nanoseconds */
@@ -131,7 +131,7 @@ static __attribute__((noinline)) void attend_between_turns(struct processor *her
     bool room = core->fewer_wait || core->none_waits;
     if (!chains && !room)
         return;
-    here->polling = true; /* nobody is RUNNING to those who are told, and tell others */
+    here->polling = true; /* to those that are told, and tell others, nothing is RUNNING */
     if (UNLIKELY(room))
         core_let_in(here);
     if (chains) {
@@ -159,7 +159,7 @@ static void end_own_turn(struct processor *here) {
         core_noticed(here, core->processors[frame - 1]->scheduler);
 }
 
-/* The policy. NULL: ask again. */
+/* Asks the policy. NULL: ask again. */
 static struct dispatcher_thread *ask(struct processor *here) {
     if (!has_something(here))
         return &here->idle;
@@ -179,7 +179,7 @@ static struct dispatcher_thread *ask(struct processor *here) {
     return &here->idle;
 }
 
-/* That is to be decided about here. */
+/* Whether there is something to decide here. */
 static bool has_something(struct processor *here) {
     here->serves = here->scheduler;
     if (UNLIKELY(here->scheduler->node != NULL)) {
@@ -213,7 +213,7 @@ struct scheduler *core_instance_for(struct processor *here) {
     return NULL;
 }
 
-/* It is no longer in the list of the processor that it waited for. */
+/* The turn is no longer in the list of the processor that it waited for. */
 static void stop_waiting(struct processor *here, struct dispatcher_thread *turn) {
     struct core *core = here->core;
     turn->turn_waits = false;
@@ -221,7 +221,7 @@ static void stop_waiting(struct processor *here, struct dispatcher_thread *turn)
     if (UNLIKELY(core->postponed != NULL)) {
         core->fewer_wait = true;
         core->left_off++;
-        /* One that is postponed and stands there does so no longer. */
+        /* A postponed thread that stands there does so no longer. */
         core->none_waits |= !turn->turn_for->turns_first || turn->turn_for->current->state == THREAD_POSTPONED;
     }
     if (UNLIKELY(turn->scheduler->parent != NULL))
@@ -243,7 +243,7 @@ static struct dispatcher_thread *take_turn(struct processor *here) {
     return next ? begin_turn(here, next) : NULL;
 }
 
-/* What was handed over to this one. Meanwhile who is to run may have come to be another. */
+/* Goes on with what was handed over to this one. By now another thread may be the one to run. */
 static __attribute__((noinline)) struct dispatcher_thread *take_handed(struct processor *here,
                                                                        const struct dispatcher_thread *handed) {
     struct dispatcher_thread *next = core_borrower(here, here->turn);
@@ -254,8 +254,8 @@ static __attribute__((noinline)) struct dispatcher_thread *take_handed(struct pr
     return next ? begin_turn(here, next) : NULL;
 }
 
-/* It was dispatched before it had left, and waits behind others: if it could be left anywhere, any processor will do.
- * Another asks the policy again, which has preferred it to whom it dispatched next. */
+/* `current` was dispatched before it had left, and waits here behind others. If it can be left anywhere, any processor
+ * will do: another one asks the policy again, which has preferred it to what it dispatched next. */
 static void let_go_who_has_left(struct processor *here) {
     struct core *core = here->core;
     const struct dispatcher_thread *left = here->current;
@@ -268,7 +268,7 @@ static void let_go_who_has_left(struct processor *here) {
     core_end_another_turn(here);
 }
 
-/* The kernel thread on which it stands; NULL: none. */
+/* The processor on whose kernel thread it stands; NULL: none. */
 static struct processor *place_of(struct processor *here, const struct dispatcher_thread *thread) {
     struct core *core = here->core;
     for (uint32_t i = 0; i < core->processors_count; i++)
@@ -277,8 +277,8 @@ static struct processor *place_of(struct processor *here, const struct dispatche
     return thread->kept_on;
 }
 
-/* Where it has to run; NULL: wherever it is. Of those that it is bound to, one that has nothing to do. If it goes on on
- * a kernel thread that can have the number of a processor, that of one that it is bound to. */
+/* Where it has to run; NULL: anywhere. Of the processors that it is bound to, an idle one. If it goes on on a kernel
+ * thread that can carry the number of a processor, that of one that it is bound to. */
 static struct processor *place_for(const struct dispatcher_thread *thread, struct processor *here) {
     struct core *core = here->core;
     struct processor *there = place_of(here, thread);
@@ -343,7 +343,7 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
         if (next == turn && turn->state != THREAD_LENDING) {
             core_postpone(here, turn);
         } else {
-            here->put_back++; /* it is asked for another, as often as something is READY: see has_something */
+            here->put_back++; /* the policy is asked for another, as often as something is READY: see has_something */
             core_give_up_all(here, turn, here->frame);
         }
         return NULL;
@@ -360,19 +360,19 @@ static struct dispatcher_thread *begin_turn(struct processor *here, struct dispa
     return NULL;
 }
 
-/* For so long turns wait for those that the policies limit: longer than quanta usually are. */
+/* How long turns wait for those that the policies limit: longer than quanta usually are. */
 static int64_t longest_wait(struct processor *here) {
     int64_t limit = here->core->host->starvation_limit;
     return limit && limit < LONGEST_WAIT ? limit : LONGEST_WAIT;
 }
 
-/* It has waited for so long for a processor, since it ran last: its policy may have taken turns from it meanwhile, and
- * given it others. */
+/* Its turns have waited for so long for a processor, since it last ran. Its policy may have taken turns from it
+ * meanwhile, and given it others. */
 static bool is_overdue(struct processor *here, const struct dispatcher_thread *turn) {
     return turn->waits_since && here->core->host->now() - turn->waits_since >= longest_wait(here);
 }
 
-/* The turn waits for a processor whose own comes after it, as the policies say: that is READY again. */
+/* The turn waits for a processor whose own turn comes after it, as the policies say: that becomes READY again. */
 static void precede(struct processor *here, struct processor *there, const struct dispatcher_thread *turn) {
     const struct dispatcher_thread *runs = here->core->running_frames[there->frame].turn;
     if (runs && there != here && core_order(here, turn, runs) < 0)
@@ -396,8 +396,8 @@ void core_precede(struct processor *here, const struct dispatcher_thread *thread
         give_back(here, frame);
 }
 
-/* Of a policy with nodes, whose processor would have nothing to do while the turn waits: a scheduler below has chosen
- * who can go on elsewhere only. It is asked for another a few times, as if that one had yielded. */
+/* For a policy with nodes, whose processor would have nothing to do while the turn waits: a scheduler below has chosen
+ * a thread that can go on only elsewhere. It is asked for another a few times, as if that one had yielded. */
 static bool puts_back(struct processor *here, struct dispatcher_thread *turn, const struct dispatcher_thread *next) {
     if (!turn->scheduler->parent || (!next->kept_on && !next->bound) || here->put_back++ >= MOST_PUT_BACK) {
         here->put_back = 0;
@@ -411,8 +411,9 @@ struct dispatcher_thread *core_go_on(struct processor *here, struct dispatcher_t
     return begin_turn(here, next);
 }
 
-/* The policy has given `turn` a turn, which runs in another frame, or is to, on that of a donor: it goes on there on
- * its own, and the donor's comes here. But if both wait, and the donor comes first, it keeps to that. */
+/* The policy has dispatched `turn`, which runs in another frame, or is to, on the turn of a donor. It goes on there on
+ * its own turn, and the donor's turn comes here. But if both wait, and the donor comes first, it stays on the
+ * donor's. */
 static struct dispatcher_thread *take_over(struct processor *here, struct dispatcher_thread *turn) {
     struct core *core = here->core;
     uint16_t lent = turn->runs_in, own = here->frame;
@@ -445,7 +446,7 @@ static struct dispatcher_thread *take_over(struct processor *here, struct dispat
     return next ? begin_turn(here, next) : NULL;
 }
 
-/* Whether `before` has the processor for no longer than policies limit, and they do not say that `turn` comes first. */
+/* Whether the policies limit the turn of `before`, and do not say that `turn` comes first. */
 static bool can_wait(struct processor *here, const struct dispatcher_thread *turn,
                      const struct dispatcher_thread *before) {
     if (core_order(here, turn, before) < 0)
@@ -456,8 +457,8 @@ static bool can_wait(struct processor *here, const struct dispatcher_thread *tur
     return false;
 }
 
-/* A turn waits for the processor, where who is to run was left, from whoever runs there. `turn`: that, if it may wait
- * for the policy to end the one that runs. */
+/* A turn waits for the processor, where the thread that is to run was left: takes it from the thread that runs there.
+ * `turn`: the one that waits, if it may wait until the policy ends the other. */
 static void clear_away(struct processor *here, struct processor *there, const struct dispatcher_thread *turn) {
     const struct dispatcher_thread *runs = here->core->running_frames[there->frame].turn;
     if (runs && there != here && !(turn && can_wait(here, turn, runs)))
@@ -483,7 +484,7 @@ bool core_let_who_waits(struct processor *here, int64_t now) {
     return true;
 }
 
-/* Who is RUNNING in the frame is READY, as if it had yielded. */
+/* What is RUNNING in the frame becomes READY, as if it had yielded. */
 static void give_back(struct processor *here, uint16_t frame) {
     struct core *core = here->core;
     struct dispatcher_thread *turn = core->running_frames[frame].turn;
@@ -501,8 +502,9 @@ static void give_back(struct processor *here, uint16_t frame) {
         core_end_turn(here, frame);
 }
 
-/* Several can go on only on one processor, and the policy has dispatched each as if it would run at once. All are READY
- * again, with who lends to them: whom it dispatches first then has the processor. Once, until it has. */
+/* Several threads can go on only on one processor, and the policy has dispatched each as if it would run at once. All
+ * become READY again, with their donors; the one that it then dispatches first has the processor. Once, until it
+ * has. */
 static void sort(struct processor *here, struct processor *there) {
     clear_away(here, there, NULL);
     while (there->turns_first)
@@ -538,7 +540,7 @@ void core_hasten(struct processor *here, struct dispatcher_thread *thread, const
 
 /* ---- Turns that wait for a processor ----------------------------------------------------------------------------- */
 
-/* What leads to the turn among those that wait there; NULL: to whatever comes after them. */
+/* The link to the turn among those that wait there; NULL: the one at the end. */
 static struct dispatcher_thread **place_of_turn(struct processor *there, const struct dispatcher_thread *turn) {
     struct dispatcher_thread **place = &there->turns_first;
     while (*place != turn)
@@ -551,7 +553,7 @@ void core_leave_queue(struct processor *here, struct dispatcher_thread *turn) {
     stop_waiting(here, turn);
 }
 
-/* Where the policies' order has a turn that comes: behind others that are as urgent. */
+/* The link where the policies' order has a turn that comes: behind others that are as urgent. */
 static struct dispatcher_thread **place_in_order(struct processor *here, struct processor *there,
                                                  const struct dispatcher_thread *turn) {
     struct dispatcher_thread **place = &there->turns_first;
@@ -560,7 +562,7 @@ static struct dispatcher_thread **place_in_order(struct processor *here, struct 
     return place;
 }
 
-/* The last of the turns that wait there, and that the policies say `turn` comes before, is READY again. */
+/* Of the turns that wait there, and that `turn` comes before, as the policies say, the last becomes READY again. */
 static bool makes_room(struct processor *here, struct processor *there, const struct dispatcher_thread *turn) {
     const struct dispatcher_thread *last = NULL;
     for (const struct dispatcher_thread *one = there->turns_first; one; one = one->turn_next)
@@ -592,5 +594,5 @@ static void queue(struct processor *here, struct processor *there, struct dispat
     if (there->asleep)
         core_wake(here, there);
     else if (core->host->arm && there->timed && !there->armed)
-        core_tell_other(here, there, INTERRUPT); /* it knows of nobody who waits */
+        core_tell_other(here, there, INTERRUPT); /* it knows of none that waits */
 }

@@ -25,7 +25,7 @@
 #include "core/raise.h"
 #include "core/tree.h"
 
-/* Whom the word names; NULL: nobody, or a thread that has ended. */
+/* The thread that the word names; NULL: none, or one that has ended. */
 static struct dispatcher_thread *named_by(struct processor *here, const uintptr_t *word) {
     uintptr_t name = __atomic_load_n(word, __ATOMIC_RELAXED) & ~NAME_OWN;
     if (!name)
@@ -51,7 +51,7 @@ struct dispatcher_thread *core_end_of(struct processor *here, struct dispatcher_
     return thread;
 }
 
-/* It is RUNNING, on whichever processor, whoever runs on its turn. */
+/* Whether it is RUNNING, on any processor, whichever thread runs on its turn. */
 static bool is_running(struct processor *here, const struct dispatcher_thread *thread) {
     struct core *core = here->core;
     bool running = thread->turn_waits;
@@ -60,14 +60,14 @@ static bool is_running(struct processor *here, const struct dispatcher_thread *t
     return running;
 }
 
-/* Of several processors: none runs it, or is to, on another turn. */
+/* Several processors: it does not run on another turn, and is not to. */
 static __attribute__((noinline)) bool is_free(struct processor *here, const struct dispatcher_thread *end,
                                               const struct dispatcher_thread *turn) {
     return end == turn || ((end->runs_in == NOBODY || here->core->running_frames[end->runs_in].turn == turn) &&
                            !is_running(here, end));
 }
 
-/* One that is LENDING, but to nobody, goes on: what it waited for has happened. */
+/* A LENDING thread that lends to nobody goes on: what it waited for has happened. */
 static bool can_run(struct processor *here, const struct dispatcher_thread *end, const struct dispatcher_thread *turn) {
     bool can = end->state == THREAD_LENDING ||
                ((end->state == THREAD_RUNNABLE || end->state == THREAD_MARKED) && (!end->own_turn || end == turn));
@@ -86,8 +86,8 @@ void core_about_to_run(struct processor *here, struct dispatcher_thread *end) {
 
 static void enlist(struct processor *here, struct dispatcher_thread *thread, struct dispatcher_thread *end);
 
-/* The last in the chain of the turn, which ends in vain, whose scheduler is an application's thread and believes that
- * it is ready; or NULL. Not the end itself: if that is ready, it runs on another turn, or is to. */
+/* The last thread in the chain of the turn, whose end cannot run, that an application's thread schedules and believes
+ * to be ready; or NULL. Not the end itself: if that is ready, it runs on another turn, or is to. */
 static struct dispatcher_thread *last_client(struct processor *here, struct dispatcher_thread *turn,
                                              const struct dispatcher_thread *end) {
     struct dispatcher_thread *last = NULL;
@@ -101,8 +101,7 @@ struct dispatcher_thread *core_borrower(struct processor *here, struct dispatche
     for (;;) {
         struct dispatcher_thread *end = core_end_of(here, turn);
         if (LIKELY(can_run(here, end, turn))) {
-            if (LIKELY(!here->core
-                            ->several)) /* else it may have to wait for a processor, and wait for others until then */
+            if (LIKELY(!here->core->several)) /* else it may have to wait for a processor, and for others until then */
                 core_about_to_run(here, end);
             return end;
         }
@@ -130,8 +129,8 @@ bool core_can_lend(struct processor *here, const struct dispatcher_thread *threa
 /* ---- Blocked donors -----------------------------------------------------------------------------------------------
  */
 
-/* All blocked donors are in one list, too, in the order of their numbers, so that a chain that changes costs no look
- * at those that are not. Who is blocked last is mostly the youngest. */
+/* All blocked donors are also in one list, in the order of their numbers, so that a changed chain costs no look at
+ * other threads. The last to be blocked is mostly the youngest. */
 static void list(struct processor *here, struct dispatcher_thread *thread) {
     struct core *core = here->core;
     if (!core->blocked_donors_last)
@@ -193,7 +192,7 @@ static void strike_off(struct processor *here, struct dispatcher_thread *thread)
     unlist(here, thread);
 }
 
-/* `thread` is RUNNING; `end`, which its chain ends in, cannot run, or not any longer. */
+/* `thread` is RUNNING; `end`, the end of its chain, cannot run, or no longer. */
 void core_block_donor(struct processor *here, struct dispatcher_thread *thread, struct dispatcher_thread *end) {
     enlist(here, thread, end);
     if (UNLIKELY(end->runs_in != NOBODY || end->state == THREAD_POSTPONED))
@@ -205,7 +204,7 @@ void core_rouse_one(struct processor *here, struct dispatcher_thread *thread, co
     strike_off(here, thread);
     thread->state = THREAD_LENDING;
     if (UNLIKELY(here->core->several) && !core_lends_to(here, thread))
-        core_changed(here, thread); /* it can run itself: who is behind it may have been looked at before */
+        core_changed(here, thread); /* it can run itself: those behind it may have been looked at before */
     core_raise_event(here, thread, runs);
 }
 
@@ -219,15 +218,14 @@ void core_rouse(struct processor *here, struct dispatcher_thread *end, const str
     }
 }
 
-/* Chains through `relay` have changed. That is so rare that it is found out who is concerned. */
+/* Chains through `relay` have changed. That is so rare that the donors concerned are looked for. */
 static void rouse_behind(struct processor *here, struct dispatcher_thread *relay,
                          const struct dispatcher_thread *runs) {
     struct core *core = here->core;
     if (LIKELY(!relay->relays))
         return;
     relay->relays = false;
-    /* A thread that schedules is told of its clients, and others may be struck off by that; or all of this is done
-     * within. */
+    /* A thread that schedules is told of its clients, and that may strike off others, or do all of this. */
     struct dispatcher_thread *thread;
     core->donor_next = core->blocked_donors;
     while ((thread = core->donor_next)) {
@@ -255,7 +253,7 @@ bool core_stop_lending(struct processor *here, struct dispatcher_thread *thread,
     return lending;
 }
 
-/* What would be if `waiter` waited for `thread`. */
+/* What would come of it if `waiter` waited for `thread`. */
 static enum dispatcher_cycle cycle_from(struct processor *here, const struct dispatcher_thread *waiter,
                                         const struct dispatcher_thread *thread) {
     const struct dispatcher_thread *mark = NULL;
@@ -266,7 +264,7 @@ static enum dispatcher_cycle cycle_from(struct processor *here, const struct dis
         if ((thread->reason != BLOCK_LOCK && thread->reason != BLOCK_JOIN) || timer_is_set(&thread->timer))
             cycle = CYCLE_OPEN;
         if ((steps & (steps - 1)) == 0)
-            mark = thread; /* others may wait in a ring already: it is met again */
+            mark = thread; /* others may already wait in a ring, which is met again */
         thread = core_waited_for(here, thread);
     }
     return CYCLE_NONE;

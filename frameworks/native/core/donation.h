@@ -1,5 +1,5 @@
 /*
- * Who waits for a thread lends it its turns.
+ * A thread that waits for another lends it its turns.
  */
 #ifndef CATAPULTS_CORE_DONATION_H
 #define CATAPULTS_CORE_DONATION_H

@@ -1,7 +1,7 @@
 /*
  * Each event of a thread, and the decision that follows it: who goes on here. Nothing here changes contexts, or waits:
- * what is returned is for dispatcher.c, which does (switch.h). It is inlined there, since that is the one file that a
- * policy can be compiled into.
+ * dispatcher.c does that with the result (switch.h). This is inlined there, because that is the one file that a policy
+ * can be compiled into.
  *
  * `runs`: the thread that is RUNNING, or NULL.
  */
@@ -24,7 +24,7 @@
 
 /* ---- Who is next ------------------------------------------------------------------------------------------------- */
 
-/* What was dispatched is a thread that can. */
+/* A thread was dispatched, and can run. */
 static inline bool can_go_on(struct catapults_thread *t) {
     return LIKELY(t != NULL) && LIKELY(dispatcher_thread_of(t)->state == THREAD_RUNNABLE);
 }
@@ -38,13 +38,13 @@ descend_from(struct processor *here, struct scheduler *scheduler, struct catapul
     return thread;
 }
 
-/* The root has. */
+/* The root has dispatched it. */
 static struct dispatcher_thread *descend(struct processor *here, struct catapults_thread *t) {
     return descend_from(here, &here->core->root, t);
 }
 
-/* Down the tree as far as schedulers dispatch schedulers, and nothing is unusual; *scheduler is the one that dispatched
- * what is returned. */
+/* Goes down the tree while schedulers dispatch schedulers, and nothing is unusual. *scheduler is the one that
+ * dispatched the result. */
 static inline __attribute__((always_inline)) struct catapults_thread *
 descend_usually(struct processor *here, struct scheduler **scheduler, struct catapults_thread *t) {
     while (LIKELY(t != NULL) && dispatcher_thread_of(t)->state == SCHEDULER_RUNNABLE) {
@@ -59,7 +59,8 @@ descend_usually(struct processor *here, struct scheduler **scheduler, struct cat
     return t;
 }
 
-/* Decides whose turn it is: `turn`. Returns who runs on it. Some thread is RUNNABLE or LENDING, none is RUNNING. */
+/* Decides whose turn it is (`turn`), and returns who runs on it. Some thread is RUNNABLE or LENDING, none is
+ * RUNNING. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *decide(struct processor *here) {
     struct scheduler *scheduler = &here->core->root;
     struct catapults_thread *t = descend_usually(here, &scheduler, SCHEDULE(scheduler, &here->stop));
@@ -71,7 +72,7 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *decide(st
     return here->turn;
 }
 
-/* It is time to look outside before that. */
+/* It is time to look outside before the decision. */
 static __attribute__((noinline)) struct dispatcher_thread *choose_later(struct processor *here) {
     charge_samples(here);
     if (here->core->several)
@@ -80,7 +81,7 @@ static __attribute__((noinline)) struct dispatcher_thread *choose_later(struct p
     return &here->idle;
 }
 
-/* The same, or `idle`, if something is due before that. */
+/* As decide, but returns `idle` if something is due before. */
 static inline __attribute__((always_inline)) struct dispatcher_thread *choose(struct processor *here) {
     return UNLIKELY(--here->patience <= 0) ? choose_later(here) : decide(here);
 }
@@ -90,13 +91,13 @@ static __attribute__((noinline)) struct dispatcher_thread *choose_nobody(struct 
     return &here->idle;
 }
 
-/* The same when it may be that none is RUNNABLE. */
+/* The same if perhaps none is RUNNABLE. */
 static inline struct dispatcher_thread *await(struct processor *here) {
     struct core *core = here->core;
     return UNLIKELY(core->root.runnable == 0) && !core->several ? choose_nobody(here) : choose(here);
 }
 
-/* An event was raised while `turn` was RUNNING: whether it has lost the processor. */
+/* After an event that was raised while `turn` was RUNNING: whether it has lost the processor. */
 static inline bool preempted(struct processor *here, struct dispatcher_thread *turn) {
     if (UNLIKELY(turn->scheduler->parent != NULL))
         return core_preempted(here, turn);
@@ -107,13 +108,13 @@ static inline bool preempted(struct processor *here, struct dispatcher_thread *t
 }
 
 /* `current`, which runs on the turn of another, stops: who runs instead. An event of it may have woken others, such as
- * a thread that schedules it, and the turn may have been lost to them. */
+ * a thread that schedules it, which may have taken the turn. */
 static struct dispatcher_thread *go_on_without(struct processor *here) {
     struct dispatcher_thread *next = preempted(here, here->turn) ? NULL : core_borrow(here, here->turn);
     return next ? next : await(here);
 }
 
-/* The chain of the turn may end in another than `current` now: who goes on in its place; NULL: nobody. */
+/* The chain of the turn may end in another thread than `current` now: who goes on in its place; NULL: nobody. */
 static __attribute__((noinline)) struct dispatcher_thread *go_on_with_turn(struct processor *here) {
     struct dispatcher_thread *self = here->current, *next = core_borrow(here, here->turn);
     if (next == self)
@@ -122,8 +123,8 @@ static __attribute__((noinline)) struct dispatcher_thread *go_on_with_turn(struc
     return next ? next : await(here);
 }
 
-/* An event was raised on behalf of others while `turn` is RUNNING, which may have lost the processor: who goes on in
- * the place of `current`; NULL: nobody, it has not been disturbed. */
+/* After an event on behalf of others while `turn` is RUNNING, which may have lost the processor: who goes on in the
+ * place of `current`; NULL: nobody, it has not been disturbed. */
 static inline struct dispatcher_thread *after_event(struct processor *here) {
     if (here->attends)
         return NULL;
@@ -132,7 +133,7 @@ static inline struct dispatcher_thread *after_event(struct processor *here) {
     if (UNLIKELY(here->turn != here->current))
         return go_on_with_turn(here);
     if (UNLIKELY(here->timed))
-        core_arm(here); /* for whoever is ready since */
+        core_arm(here); /* for those that have become ready */
     return NULL;
 }
 
@@ -153,7 +154,8 @@ static void raise_suspend(struct processor *here, struct dispatcher_thread *thre
         core_lost(here, scheduler, runs);
 }
 
-/* The thread, which is RUNNABLE, is suspended by `current`, which it may be: who goes on; NULL: `current` does. */
+/* `current` suspends the thread, which is RUNNABLE, and may be `current` itself. Returns who goes on; NULL:
+ * `current`. */
 static struct dispatcher_thread *after_suspend(struct processor *here, struct dispatcher_thread *thread) {
     struct dispatcher_thread *self = here->current;
     if (thread != self) {
@@ -222,7 +224,7 @@ static void raise_unblock(struct processor *here, struct dispatcher_thread *thre
     }
 }
 
-/* The same of one that is SUSPENDED. */
+/* The same for a SUSPENDED thread. */
 static void raise_resume(struct processor *here, struct dispatcher_thread *thread) {
     struct scheduler *scheduler = thread->scheduler;
     thread->state = THREAD_RUNNABLE;
@@ -248,7 +250,7 @@ static void raise_resume(struct processor *here, struct dispatcher_thread *threa
 
 /* ---- A thread begins and ends ------------------------------------------------------------------------------------ */
 
-/* But for what the policy keeps of it. */
+/* Without what the policy keeps of it. */
 static inline __attribute__((always_inline)) void enrol(struct processor *here, struct dispatcher_thread *thread,
                                                         struct scheduler *scheduler) {
     struct core *core = here->core;
@@ -282,7 +284,7 @@ static void forget(struct processor *here, struct dispatcher_thread *thread) {
         core_unlist_picky(here, thread);
 }
 
-/* Raises newthread. Returns what it was refused with. */
+/* Raises newthread. Returns what it was refused with, or NULL. */
 static const struct catapults_stop *admit(struct processor *here, struct scheduler *scheduler,
                                           struct dispatcher_thread *thread, const struct dispatcher_thread *runs) {
     struct core *core = here->core;
@@ -340,7 +342,7 @@ static __attribute__((noinline)) struct dispatcher_thread *after_exit(struct pro
 
 /* ---- A thread yields --------------------------------------------------------------------------------------------- */
 
-/* With a thread those above it give the processor up: as core_give_up, for what is usual. */
+/* Those above a thread give the processor up with it: as core_give_up, for the usual case. */
 static inline __attribute__((always_inline)) void give_up(struct processor *here, struct dispatcher_thread *member) {
     for (struct scheduler *scheduler; (scheduler = member->scheduler)->parent; member = &scheduler->record) {
         struct dispatcher_thread *record = &scheduler->record;
@@ -368,8 +370,8 @@ static inline __attribute__((always_inline)) struct dispatcher_thread *give_up_t
     return choose(here);
 }
 
-/* By a thread that an application's thread schedules: that is told, and may wake up. NULL: it does not, or there is
- * none. */
+/* `current`, which an application's thread schedules, yields. That thread is told, and may wake up. NULL: it does not,
+ * or there is none. */
 static __attribute__((noinline)) struct dispatcher_thread *yield_to_scheduler(struct processor *here) {
     struct dispatcher_thread *self = here->current;
     if (!self->scheduler->lent_only)
@@ -411,7 +413,7 @@ static inline const struct catapults_stop *raise_block(struct processor *here, s
     return block_handler(&scheduler->handlers, reason)(scheduler->self, t);
 }
 
-/* The thread is RUNNING, and cannot go on for its `reason`. */
+/* The RUNNING thread cannot go on for its `reason`. */
 static inline __attribute__((always_inline)) void stop_running(struct processor *here, struct dispatcher_thread *thread,
                                                                enum dispatcher_reason reason) {
     struct scheduler *scheduler = thread->scheduler;
@@ -425,7 +427,7 @@ static inline __attribute__((always_inline)) void stop_running(struct processor 
         core_give_up(here, thread);
 }
 
-/* The thread, which is READY to its policy, cannot run. */
+/* A thread that is READY to its policy cannot run. */
 static void set_aside(struct processor *here, struct dispatcher_thread *thread) {
     raise_suspend(here, thread, core_running(here));
     thread->state = THREAD_BLOCKED;
@@ -458,12 +460,12 @@ static inline struct dispatcher_thread *after_block(struct processor *here, stru
     bool looks = instant != DISPATCHER_FOREVER ? !here->armed || instant < here->armed
                                                : UNLIKELY(!here->armed) && reason <= BLOCK_IO_FILE;
     if (looks && !(here->due & WAIT_OUTSIDE))
-        core_arm(here); /* `next` need not look after those who wait */
+        core_arm(here); /* `next` need not look after those that wait */
     return next;
 }
 
-/* The thread lends its turn to whom it waits for: who goes on. That is on its turn, unless it has been lost to somebody
- * whom the thread has woken just now. */
+/* The thread lends its turn to the one that it waits for: who goes on. That is the other, on this turn, unless a thread
+ * that was woken just now has taken the turn. */
 static struct dispatcher_thread *after_lend(struct processor *here, struct dispatcher_thread *self,
                                             enum dispatcher_reason reason, int64_t instant) {
     begin_to_wait(here, self, reason, instant);

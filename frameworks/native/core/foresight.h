@@ -1,16 +1,16 @@
 /*
- * What is fetched into the caches before it is needed. With many threads, a switch waits for the memory of the one that
- * goes on: for its page to be found, too, as each stack has pages of its own. Threads mostly go on in the order in
- * which they did the last time, whatever the policy. So each knows who ran FORESIGHT switches after it, and when it
- * goes on again that one is fetched: by the time that its turn comes it is there.
+ * Fetches threads into the caches before they are needed. With many threads, a switch waits for the memory of the
+ * thread that goes on, and for its page to be found, because each stack has pages of its own. Threads mostly go on in
+ * the same order as the last time, whatever the policy. So each thread knows which one ran FORESIGHT switches after it.
+ * When it goes on again, that one is fetched, and has come by the time of its turn.
  *
  *      switches       a   b   c   d   e   f   …
  *      recent           [ a   b   c   d ]           the last FORESIGHT of them, as a ring
  *      a.follower                     e             set when e goes on, in the place of a
  *
- * A wrong guess costs a fetch. `follower` is never looked at, and may have ended; those in `recent` are written to, so
- * one that ends is taken out. With few threads, which are in the caches anyhow, and but for yields by the shortcut,
- * all this is left out.
+ * A wrong guess costs a fetch. `follower` is never looked at, and may have ended. Those in `recent` are written to, so
+ * one that ends is taken out. All this is left out with few threads, which are in the caches anyhow, and for all but
+ * yields by the shortcut.
  */
 #ifndef CATAPULTS_CORE_FORESIGHT_H
 #define CATAPULTS_CORE_FORESIGHT_H
@@ -19,7 +19,7 @@
 
 enum { MANY = 32 }; /* threads that can run */
 
-/* For dispatcher_find_shortcut, which is called anew from time to time. */
+/* For dispatcher_find_shortcut, which is called again from time to time. */
 static inline bool foresight_is_worth_it(struct processor *here) {
     struct core *core = here->core;
     bool many = core->root.runnable >= MANY;
@@ -33,7 +33,7 @@ static inline bool foresight_is_worth_it(struct processor *here) {
 static inline __attribute__((always_inline)) void foresight_next(struct processor *here,
                                                                  struct dispatcher_thread *next) {
     struct core *core = here->core;
-    /* There may be none, or nothing of it any more: that is a number, then. */
+    /* There may be none, or it is gone: then this is a mere number. */
     __builtin_prefetch((const void *)((uintptr_t)next->follower + offsetof(struct dispatcher_thread, state)));
     uint32_t place = core->recent_first;
     core->recent[place]->follower = next;

@@ -85,7 +85,7 @@ void core_give_up_all(struct processor *here, struct dispatcher_thread *turn, ui
     if (core_is_runnable(turn))
         core_switch_out(here, turn);
     core_give_up(here, turn);
-    here->sees = saw_own ? here->frame : sees; /* it is given one if the policy had to go and had nodes */
+    here->sees = saw_own ? here->frame : sees; /* it is given one if the policy is out and had nodes */
 }
 
 struct processor *core_runner_of(struct processor *here, uint16_t frame) {
@@ -120,7 +120,7 @@ void core_end_turn(struct processor *here, uint16_t frame) {
             continue;
         there->over = true;
         if (core->root.node)
-            core_move_to(there, NOBODY); /* its own may be another's by the time that it comes */
+            core_move_to(there, NOBODY); /* by the time that it comes, its own may be another's */
         if (there != here)
             core_tell_other(here, there, INTERRUPT);
     }
@@ -152,7 +152,7 @@ void core_give_out_frames(struct processor *here) {
             core_give_frame(here, frame);
     for (uint32_t i = 0; i < core->processors_count; i++) {
         struct processor *one = core->processors[i];
-        bool sees_own = one->sees == one->frame; /* else it is about to end what is RUNNING in another */
+        bool sees_own = one->sees == one->frame; /* else it is about to end the turn of another frame */
         if (one->frame == NOBODY)
             one->frame = core_new_frame(here);
         if (sees_own)

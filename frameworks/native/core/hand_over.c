@@ -20,7 +20,7 @@
 #include "core/hand_over.h"
 #include "core/outside.h"
 
-/* Whether what waits for the processor can go with its number. */
+/* Whether a turn that waits for the processor needs this kernel thread, and so cannot go with the number. */
 static bool waits_for_kernel_thread(const struct processor *here) {
     for (const struct dispatcher_thread *turn = here->turns_first; turn; turn = turn->turn_next) {
         const struct dispatcher_thread *runs = here->core->running_frames[turn->turn_frame].runs;
@@ -47,13 +47,13 @@ static void swap_numbers(struct processor *here, struct processor *one, struct p
     other->frame = other->sees = frame;
 }
 
-/* The turn of `here`, which has begun, with all that is the processor's. */
+/* Hands over the turn of `here`, which has begun, with all that is the processor's. */
 static void hand_over(struct processor *here, struct processor *there, struct dispatcher_thread *next) {
     struct core *core = here->core;
     here->number_before = here->number;
     here->handed_on = next;
     if (UNLIKELY(here->core->recorder != NULL) && here->current == &here->idle)
-        here->core->recorder->dispatched(&here->idle); /* else when it leaves who runs here */
+        here->core->recorder->dispatched(&here->idle); /* else that is recorded when the thread that runs here leaves */
     swap_numbers(here, here, there);
     there->turn = here->turn;
     there->serves = here->serves;
@@ -82,7 +82,7 @@ bool core_hands_to(struct processor *here, struct processor *there, struct dispa
     return true;
 }
 
-/* The one on which the fewest threads stand; NULL: none is spare. */
+/* The spare on which the fewest threads stand; NULL: there is none. */
 static struct processor *spare(struct processor *here) {
     struct core *core = here->core;
     struct processor *least = NULL;
@@ -100,7 +100,7 @@ bool core_hands_on(struct processor *here, struct dispatcher_thread *next) {
         return false;
     struct processor *there = spare(here);
     if ((!there || there->kept > 0) && !core->no_more_spares) {
-        core->wants_spare = true; /* by a processor that is idle, as this one is now */
+        core->wants_spare = true; /* an idle processor makes it, as this one is now */
         here->handed = next;
         here->recorded = false;
         return true;

@@ -13,7 +13,7 @@ void core_put_in_force(struct processor *here, struct scheduler *scheduler, cons
     scheduler->instance = instance;
     scheduler->frames = NULL;
     scheduler->self = watched ? scheduler : instance;
-    /* What the policy leaves to the host stays so. */
+    /* What the policy leaves to the host stays left. */
     const void *const *watching = watched ? (const void *const *)core->watch->handlers : NULL;
     const void *const *asked = policy->handlers;
     const void **to = (const void **)&scheduler->handlers;

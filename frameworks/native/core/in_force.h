@@ -10,8 +10,8 @@
 void core_put_in_force(struct processor *here, struct scheduler *scheduler, const struct catapults_policy *policy,
                        void *instance);
 
-/* Seeds what the scheduler's policy draws from (`random`): each scheduler by a seed of its own, that of the host and
- * how many schedulers came before. `once`: the instance, or what instances share; the policy has set it up. */
+/* Seeds what the scheduler's policy draws from (`random`). Each scheduler has its own seed, from the host's and how
+ * many schedulers came before. `once`: the instance, or what instances share; the policy has set it up. */
 void core_seed(const struct core *core, const struct scheduler *scheduler, void *once);
 
 /* Raises the event of a policy's timer. */

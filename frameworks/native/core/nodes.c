@@ -34,7 +34,7 @@
 
 static uint32_t rounded(uint32_t size) { return (size + 15) & ~(uint32_t)15; }
 
-/* Of a node: scheduler │ instance │ record, whose properties and attributes follow. */
+/* Of a node: scheduler │ instance │ record, followed by its properties and attributes. */
 unsigned long core_node_size(const struct catapults_policy *policy) {
     if (!policy->shared_size)
         return 0;
@@ -44,7 +44,7 @@ unsigned long core_node_size(const struct catapults_policy *policy) {
 
 /* ---- Coming and going -------------------------------------------------------------------------------------------- */
 
-/* A handler of what is shared; any of the instances tells it what time it is. */
+/* Calls a handler of what is shared; any of the instances tells it the time. */
 static const struct catapults_stop *raise(struct processor *here, native_thread_event *handler,
                                           struct catapults_thread *t) {
     struct scheduler *root = &here->core->root;
@@ -65,7 +65,7 @@ static void set_property(struct processor *here, struct node *node, const char *
     }
 }
 
-/* The policy is told how much is to be done where, before it decides about that. */
+/* Tells the policy the loads, before it decides by them. */
 static void tell_loads(struct processor *here) {
     for (struct scheduler *scheduler = &here->core->root; scheduler; scheduler = core_next_node(scheduler)) {
         if (scheduler->node->load == scheduler->runnable)
@@ -75,7 +75,7 @@ static void tell_loads(struct processor *here) {
     }
 }
 
-/* `memory`: that of the node, as above, of which node 0 does not use the first part. */
+/* `memory`: that of the node, as above; node 0 does not use the first part. */
 static void begin(struct processor *here, struct scheduler *scheduler, struct processor *processor, char *memory,
                   const struct catapults_policy *policy, void *shared) {
     char *instance = memory + sizeof(struct scheduler);
@@ -96,7 +96,7 @@ static void begin(struct processor *here, struct scheduler *scheduler, struct pr
     core_lose_shortcut(here->core);
 }
 
-/* Returns what the policy stopped at, and then `event`: which. */
+/* Returns what the policy stopped at, and then in `event` which event. */
 static const struct catapults_stop *arrive(struct processor *here, struct scheduler *scheduler, const char **event) {
     struct node *node = scheduler->node;
     node->policy.number = node->processor->number;
@@ -151,7 +151,7 @@ static const struct catapults_stop *come(struct processor *here, struct processo
 
 /* ---- Records of schedulers under it ------------------------------------------------------------------------------ */
 
-/* That have not ended. */
+/* Records that have ended do not count. */
 static struct dispatcher_thread *first_record_from(struct processor *here, struct scheduler *child,
                                                    struct dispatcher_thread *record) {
     for (;;) {
@@ -175,7 +175,7 @@ static struct dispatcher_thread *next_record(struct processor *here, struct disp
     return first_record_from(here, scheduler_of(record), record->newer);
 }
 
-/* It rests, until it is needed (scheduler_records.c). */
+/* The record rests until it is needed (scheduler_records.c). */
 static void leave_home(struct processor *here, struct dispatcher_thread *record) {
     record->policy.container = 0;
     record->state = THREAD_SUSPENDED;
@@ -208,7 +208,7 @@ const struct catapults_stop *core_nodes_begin(struct processor *here, const stru
 
 static struct dispatcher_thread *runs_here(struct processor *here) { return here->over ? NULL : core_running(here); }
 
-/* Its turn is over first if that is of a scheduler below: the instance hears of that. */
+/* If its turn is of a scheduler below, that turn ends first: the instance is told of it. */
 void core_node_departs(struct processor *here, struct processor *processor) {
     struct core *core = here->core;
     struct scheduler *scheduler = processor->scheduler, *previous = &core->root;
@@ -217,7 +217,7 @@ void core_node_departs(struct processor *here, struct processor *processor) {
     if (turn && turn->scheduler->parent)
         core_end_turn(here, node->frame);
     if (UNLIKELY(!scheduler->node))
-        return; /* the policy had to go for what it was told */
+        return; /* the policy is out for what it was told */
     tell_loads(here);
     tell(here, scheduler, true); /* what has passed until now is still charged */
     const struct catapults_stop *stop = raise(here, core->root.handlers.departure, &node->policy);
@@ -274,7 +274,7 @@ void core_nodes_end(struct processor *here) {
             continue;
         }
         forget_node(scheduler);
-        scheduler->policy = &dispatcher_builtin; /* nobody is in a container of the old one */
+        scheduler->policy = &dispatcher_builtin; /* nothing is in a container of the old one */
     }
     forget_node(root);
     last->next = NULL;
@@ -304,7 +304,8 @@ static struct catapults_list *sent(struct processor *here) {
     return (struct catapults_list *)((char *)core->root.shared + core->root.policy->sent);
 }
 
-/* Where the least is to be done, of the processors that the thread is bound to if one of them is there, or of all. */
+/* The instance with the least load, of the processors that the thread is bound to if one of them is there, else of
+ * all. */
 static struct scheduler *least(struct processor *here, uint64_t bound) {
     struct scheduler *one = NULL;
     for (struct scheduler *scheduler = &here->core->root; scheduler; scheduler = core_next_node(scheduler)) {
@@ -316,14 +317,15 @@ static struct scheduler *least(struct processor *here, uint64_t bound) {
     return one ? one : least(here, 0);
 }
 
-/* Whether the instance's processor may run it: what waits there for another would keep it from running others. */
+/* Whether the instance's processor may run it. If it waited there for another processor, it would keep this one from
+ * running others. */
 static bool can_have(struct processor *here, const struct scheduler *scheduler,
                      const struct dispatcher_thread *thread) {
     return core_may_run_on(here, thread, scheduler->node->processor);
 }
 
-/* The thread is in hand, and nowhere. `usual`: where it is to be if the policy does not say; NULL: anywhere. Or what
- * the policy stopped at. */
+/* Asks where a thread is to be that is in hand, and in no instance. `usual`: where, if the policy does not say; NULL:
+ * anywhere. Or sets what the policy stopped at. */
 static struct scheduler *ask_where(struct processor *here, struct dispatcher_thread *thread, struct scheduler *usual,
                                    const struct catapults_stop **stop) {
     struct core *core = here->core;
@@ -352,7 +354,7 @@ static struct scheduler *where(struct processor *here, struct dispatcher_thread 
     return there;
 }
 
-/* Where what is RUNNING is so; NULL: nothing is. */
+/* The instance of what is RUNNING; NULL: nothing is. */
 static struct scheduler *instance_of(struct processor *here, const struct dispatcher_thread *runs) {
     const struct dispatcher_thread *member = runs, *next;
     while (member && (next = core_above(here, member)))
@@ -370,7 +372,7 @@ static void leave(struct dispatcher_thread *thread) { thread->scheduler->runnabl
 
 struct scheduler *core_place(struct processor *here, struct dispatcher_thread *thread, struct scheduler *scheduler,
                              const struct dispatcher_thread *runs) {
-    leave(thread); /* it is none of the load yet */
+    leave(thread); /* it does not count as load yet */
     struct scheduler *creators = instance_of(here, runs), *usual = creators ? creators : scheduler;
     struct scheduler *to = where(here, thread, thread->is_scheduler ? NULL : usual, runs);
     if (to)
@@ -378,7 +380,8 @@ struct scheduler *core_place(struct processor *here, struct dispatcher_thread *t
     return to;
 }
 
-/* Who runs stays where it runs: its processor could not run it for another, and would keep that one from its own. */
+/* A thread that runs stays where it runs: its processor could not run it for another, and would keep that one from its
+ * own. */
 const struct catapults_stop *core_place_first(struct processor *here, struct dispatcher_thread *thread) {
     const struct catapults_stop *stop = NULL;
     struct processor *on = here->core->several ? core_stands_on(here, thread) : NULL;
@@ -424,7 +427,7 @@ void core_place_homeless(struct processor *here) {
 
 /* ---- Stealing ---------------------------------------------------------------------------------------------------- */
 
-/* The one with the highest load after `before`; equals in the order in which they came. NULL: no more. */
+/* The instance with the highest load after `before`; equals as they came. NULL: no more. */
 static struct scheduler *next_by_load(struct processor *here, const struct scheduler *before) {
     struct scheduler *most = NULL;
     bool passed = !before;
@@ -438,7 +441,7 @@ static struct scheduler *next_by_load(struct processor *here, const struct sched
     return most;
 }
 
-/* What can be READY in some instance, and not be had by every processor, is in one list. Who is so no longer is taken
+/* One list has what can be READY in some instance, and cannot be had by every processor. What is no longer so is taken
  * out when it is met there: a thread that blocks and wakes stays in it. */
 void core_list_picky(struct processor *here, struct dispatcher_thread *thread) {
     struct core *core = here->core;
@@ -464,7 +467,7 @@ void core_unlist_picky(struct processor *here, struct dispatcher_thread *thread)
 /* How many of these are looked at. If there are more, the policy is asked in any case. */
 enum { MOST_LOOKED_AT = 256 };
 
-/* Whether there is something that the thief can have. */
+/* Whether the victim has something that the thief can have. */
 static bool has_for(struct processor *here, const struct scheduler *thief, const struct scheduler *victim) {
     struct core *core = here->core;
     const struct dispatcher_thread *turn = core->running_frames[victim->node->frame].turn;
@@ -484,7 +487,7 @@ static bool has_for(struct processor *here, const struct scheduler *thief, const
     return others > 0;
 }
 
-/* What the policy has given: goes to the thief, or back. */
+/* What the policy has given goes to the thief, or back. */
 static bool take(struct processor *here, struct scheduler *thief, struct scheduler *victim) {
     bool taken = false;
     struct catapults_list list = *sent(here);
@@ -546,7 +549,7 @@ bool core_is_something_to_steal(struct processor *here) {
 
 /* ---- What other processors see to -------------------------------------------------------------------------------- */
 
-/* Who is to ask the instance, in which nothing is RUNNING: see core_instance_for. */
+/* The processor that is to ask the instance, in which nothing is RUNNING: see core_instance_for. */
 static struct processor *server_of(struct processor *here, const struct scheduler *scheduler) {
     struct core *core = here->core;
     struct processor *one = scheduler->node->processor;
@@ -565,7 +568,7 @@ void core_notice(struct processor *here, struct scheduler *scheduler) {
     uint16_t frame = scheduler->node->frame;
     core->nothing_to_steal = false;
     const struct dispatcher_thread *turn = core->running_frames[frame].turn;
-    /* In a frame where it raises events whoever does that looks at the turn afterwards. */
+    /* In a frame where events are being raised, the turn is looked at afterwards. */
     if (turn && here->frame != frame && here->sees != frame && core_is_taken(here, turn)) {
         core_end_turn(here, frame); /* which comes here again */
         return;
@@ -580,5 +583,5 @@ void core_notice(struct processor *here, struct scheduler *scheduler) {
     }
     struct processor *runner = there->frame == frame ? there : core_runner_of(here, frame); /* NULL: it waits for one */
     if (runner && runner != here && runner->timed && !runner->armed && core->host->arm)
-        core_tell_other(here, runner, INTERRUPT); /* it knows of nobody who waits */
+        core_tell_other(here, runner, INTERRUPT); /* it knows of none that waits */
 }

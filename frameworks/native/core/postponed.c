@@ -28,7 +28,7 @@ static bool comes_first(struct processor *here, const struct dispatcher_thread *
     return LIKELY(!here->core->root.next) && core_order(here, thread, other) < 0;
 }
 
-/* The link to the first that comes after the thread. */
+/* The link to the first thread that comes after this one. */
 static struct dispatcher_thread **place_of(struct processor *here, const struct dispatcher_thread *thread) {
     struct dispatcher_thread **place = &here->core->postponed;
     while (*place && ((*place)->turn_stays || !comes_first(here, thread, *place)))
@@ -76,9 +76,9 @@ void core_postpone_less(struct processor *here, struct dispatcher_thread *thread
     thread->turn_stays = true;
 }
 
-/* Whether it is READY now. */
+/* Returns whether it is READY now. */
 static bool let_in(struct processor *here, struct dispatcher_thread *thread) {
-    if (UNLIKELY(thread->to_be_suspended)) { /* which it is to its policy */
+    if (UNLIKELY(thread->to_be_suspended)) { /* as it is to its policy */
         thread->to_be_suspended = thread->set_aside = false;
         thread->state = THREAD_SUSPENDED;
         return false;
@@ -114,7 +114,7 @@ bool core_is_expected(struct processor *here, const struct dispatcher_thread *th
     struct core *core = here->core;
     const struct processor *there = core_stands_on(here, thread);
     if (there)
-        return !there->turns_first; /* else it is left there, before anything else can become of it, for one of those */
+        return !there->turns_first; /* else it is first left there, for one of those turns */
     for (uint32_t i = 0; i < core->processors_count; i++) {
         const struct processor *one = core->processors[i];
         if (!one->turns_first && core_may_run_on(here, thread, one))

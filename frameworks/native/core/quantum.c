@@ -14,8 +14,8 @@
 #include "core/quantum.h"
 #include "core/ready.h"
 
-/* Nanoseconds: who sleeps wakes so much later, as the kernel has it for those of its own (timerslack). Else many who
- * sleep for moments would have the processor to themselves. */
+/* Nanoseconds by which sleepers wake late, as the kernel has it for its own (timerslack). Else many that sleep for
+ * moments would have the processor to themselves. */
 enum { SLACK = 50000 };
 
 static int64_t first_turn_to_end(struct processor *here, bool *contended);
@@ -78,7 +78,7 @@ bool core_is_seen_to(const struct processor *here, int64_t instant) {
     return false;
 }
 
-/* Instead of `instant`, if somebody sleeps who is to wake before it, and no processor waits for that. */
+/* Instead of `instant`, if a thread is to wake before it, and no processor looks after that. */
 static int64_t first_to_wake(struct processor *here, int64_t instant) {
     struct core *core = here->core;
     if (core->poller) {

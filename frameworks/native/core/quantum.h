@@ -10,8 +10,8 @@
 /* Has the processor interrupted if there is a reason: see quantum.c. */
 void core_arm(struct processor *here);
 
-/* Whether a processor that computes looks at who is to wake, before that is to be done here. Not one that is parked: it
- * may stop at any time, and nobody goes on there. */
+/* Whether a processor that computes looks after threads that wake, before this one has to. A parked one does not count:
+ * it may stop at any time, and nobody goes on there. */
 bool core_is_seen_to(const struct processor *here, int64_t instant);
 
 /* Several processors: whether nobody else would find out in time what happens outside while a thread runs here. */

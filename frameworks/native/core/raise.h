@@ -1,6 +1,5 @@
 /*
- * How events are raised: through the table of the policy in force. `here`, the processor that acts, is what the caller
- * calls so.
+ * How events are raised: through the table of the policy in force. The caller's `here` must be the processor that acts.
  */
 #ifndef CATAPULTS_CORE_RAISE_H
 #define CATAPULTS_CORE_RAISE_H
@@ -19,8 +18,7 @@
 #define RAISE_INIT(scheduler) (tell(here, scheduler, true), (scheduler)->handlers.init((scheduler)->self))
 #define QUERY(scheduler, query) (tell(here, scheduler, true), (scheduler)->handlers.query((scheduler)->self))
 
-/* ---- Events that files beside the one for all of them raise (events.h) --------------------------------------------
- */
+/* ---- Events that files beside the one for all of them raise (events.h) ------------------------------------------- */
 
 /* The RUNNING thread cannot go on: raises the `block.*` event of its `reason`. */
 void core_raise_block(struct processor *here, struct dispatcher_thread *thread);

@@ -7,7 +7,7 @@
 #include "core/scheduler_records.h"
 #include "core/state.h"
 
-/* Of a policy with nodes: the instance after this one, which is in the list of all schedulers with the others. */
+/* The next instance of a policy with nodes, in the list of all schedulers. */
 static inline struct scheduler *core_next_node(const struct scheduler *node) {
     struct scheduler *next = node->next;
     while (next && !next->node)
@@ -15,7 +15,7 @@ static inline struct scheduler *core_next_node(const struct scheduler *node) {
     return next;
 }
 
-/* How many are READY in the instance. */
+/* How many threads are READY in the instance. */
 static inline int64_t core_ready_at(struct processor *here, const struct scheduler *scheduler) {
     struct core *core = here->core;
     if (UNLIKELY(scheduler->node != NULL))
@@ -25,7 +25,7 @@ static inline int64_t core_ready_at(struct processor *here, const struct schedul
     return scheduler->runnable - core->running;
 }
 
-/* The same of all instances, of the policy that the root has. */
+/* The same for all instances of the root's policy. */
 static inline int64_t core_ready(struct processor *here) {
     struct core *core = here->core;
     int64_t runnable = 0;

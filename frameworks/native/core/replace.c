@@ -1,6 +1,6 @@
 /*
- * Another policy in the place of one, while its threads go on. The old policy keeps all it has until the new one has
- * taken every thread. If the new policy refuses one, the old policy goes on as if nothing had happened.
+ * Replaces a policy while its threads go on. The old policy keeps all it has until the new one has taken every thread.
+ * If the new policy refuses one, the old policy goes on as if nothing had happened.
  */
 #include "core/clock.h"
 #include "core/frames.h"
@@ -27,7 +27,7 @@ static bool have_room_for_nodes(struct processor *here, const struct catapults_p
 static const struct catapults_stop *replace_nodes(struct processor *here, const struct catapults_policy *policy,
                                                   void *instance, void *const *nodes, char *parts);
 
-/* Either the old policy or the new one has an instance for each processor. */
+/* Whether the old policy or the new one has an instance for each processor. */
 static bool are_nodes(const struct scheduler *scheduler, const struct catapults_policy *policy) {
     return scheduler->node || policy->shared_size;
 }
@@ -37,7 +37,7 @@ bool core_has_room(struct processor *here, const struct scheduler *scheduler, co
     if (UNLIKELY(are_nodes(scheduler, policy)))
         return have_room_for_nodes(here, policy, parts);
     bool has = true;
-    *parts = scheduler->policy->thread_size; /* for a thread as new ones are */
+    *parts = scheduler->policy->thread_size; /* for a thread like new ones */
     for (struct dispatcher_thread *member = first(here, scheduler); member; member = next(here, scheduler, member)) {
         has = has && policy->thread_size <= member->room;
         *parts += scheduler->policy->thread_size;
@@ -53,7 +53,7 @@ const struct catapults_stop *core_replace(struct processor *here, struct schedul
         return replace_nodes(here, policy, instance, nodes, parts);
     unsigned long size = scheduler->policy->thread_size;
     tell(here, scheduler, true);                /* what has passed until now is still charged */
-    const struct scheduler before = *scheduler; /* but for its record, whose attributes are not in it */
+    const struct scheduler before = *scheduler; /* without its record, whose attributes are not in it */
     char *part = parts;
     scheduler->policy->adopt(scheduler->instance, parts);
     for (struct dispatcher_thread *member = first(here, scheduler); member; member = next(here, scheduler, member))
@@ -117,7 +117,7 @@ static const struct catapults_stop *take(struct processor *here, struct schedule
     } else {
         core->host->adopted(member);
     }
-    hand_on(member, before, part, new); /* last: values that have changed since count more than what it began with */
+    hand_on(member, before, part, new); /* last: values that have changed since count more than the first ones */
     const struct catapults_stop *stop = RAISE(scheduler, newthread, &member->policy);
     if (!stop && !core_is_runnable(member))
         stop = RAISE(scheduler, suspend_thread, &member->policy);
@@ -141,8 +141,8 @@ static bool equal(const void *a, const void *b, unsigned long size) {
     return true;
 }
 
-/* Attributes of the same name and type, which `newthread` may set anew; values that imports were given, which is to say
- * that they differ from those of a new thread; and how long the thread has run. */
+/* Hands on attributes of the same name and type, which `newthread` may set anew; values that imports were given: they
+ * differ from those of a new thread; and how long the thread has run. */
 static void hand_on(struct dispatcher_thread *member, const struct scheduler *before, const char *part,
                     const char *new) {
     static const uint8_t sizes[] = {[CATAPULTS_IMPORT_INT] = sizeof(catapults_int),
@@ -277,7 +277,7 @@ static const struct catapults_stop *take_anew(struct processor *here, struct dis
     return core_place_first(here, thread);
 }
 
-/* Nothing is RUNNING on any processor any more, but the caller on its own, who has lost it. */
+/* Nothing is RUNNING on any processor any more. The caller still runs on its own, but has lost it. */
 static void end_all_turns(struct processor *here) {
     struct core *core = here->core;
     core->left_off += core->waiting;

@@ -1,6 +1,6 @@
 /*
- * In a child of fork there is one thread, the one that called it. The schedulers begin anew: what their policies knew
- * is of threads that are not there.
+ * A child of fork has one thread, the one that called it. The schedulers begin anew: what their policies knew is of
+ * threads that no longer exist.
  */
 #include "core/clock.h"
 #include "core/containment.h"

@@ -15,7 +15,7 @@
  * the processor from what is RUNNING in that frame. Which frame is used?
  *
  *   - If the policy has one order for READY threads (`ready_order`): the frame whose thread comes last in that order.
- * So no running thread comes after a READY one, as with one processor.
+ *     So no running thread comes after a READY one, as with one processor.
  *   - Otherwise: the frame of the processor that raises the event.
  */
 #include "core/frames.h"
@@ -45,7 +45,7 @@ unsigned long core_instance_size(const struct catapults_policy *policy, bool sev
     return rounded(policy->instance_size) + (several ? rounded(frame_size(policy) * FRAMES) : 0);
 }
 
-/* Keeps what is in the instance, and puts there what was kept. NULL: not that. */
+/* Keeps what is in the instance, and puts there what was kept. NULL: does not. */
 static void exchange(const struct scheduler *scheduler, char *keep, const char *kept) {
     const struct catapults_policy *policy = scheduler->policy;
     for (uint32_t i = 0; i < policy->running_count; i++) {
@@ -87,8 +87,7 @@ void core_running_frames_start(struct processor *here, struct scheduler *schedul
 
 /* ---- Whose processor an event may take --------------------------------------------------------------------------- */
 
-/* Whether what becomes READY now is taken by one of those that have nothing to do, and so is all that is READY and they
- * have not come for yet. */
+/* Whether an idle processor takes what becomes READY now, and others take all that is READY and was not fetched yet. */
 static bool is_taken_up(struct processor *here, bool runs, const struct dispatcher_thread *thread) {
     struct core *core = here->core;
     int64_t idle =
@@ -115,13 +114,13 @@ int core_order(struct processor *here, const struct dispatcher_thread *a, const 
     }
 }
 
-/* Whether all threads are under one policy that has one order. In a tree whoever raises an event counts on it to be in
- * its own frame, as long as something is RUNNING there. */
+/* Whether all threads are under one policy that has one order. In a tree, code that raises an event counts on its own
+ * frame, as long as something is RUNNING there. */
 static bool is_in_order(struct processor *here) {
     return here->core->root.policy->ready_order && !here->core->root.next;
 }
 
-/* Whose turn it is there, which may be preempted for `thread`; NULL: nobody's. */
+/* The turn there, which may be preempted for `thread`; NULL: none. */
 static const struct dispatcher_thread *turn_on(struct processor *here, const struct processor *one,
                                                const struct dispatcher_thread *thread) {
     if (one->parked || (thread && !core_may_run_on(here, thread, one)))
@@ -129,7 +128,7 @@ static const struct dispatcher_thread *turn_on(struct processor *here, const str
     return here->core->running_frames[one->frame].turn;
 }
 
-/* The frame where what is RUNNING comes last; that of this processor if nothing comes after. NOBODY: nothing is. */
+/* The frame whose RUNNING thread comes last; that of this processor if none comes after. NOBODY: nothing is RUNNING. */
 static uint16_t frame_of_last(struct processor *here, const struct dispatcher_thread *thread) {
     struct core *core = here->core;
     const struct dispatcher_thread *last = turn_on(here, here, thread);
@@ -147,8 +146,8 @@ static uint16_t frame_of_last(struct processor *here, const struct dispatcher_th
     return frame;
 }
 
-/* The processor is between two turns, and its next one is for what becomes READY: not if that has happened already, or
- * if who has given it up is READY, and may come first. */
+/* The processor is between two turns, and its next one is for what becomes READY. Not if that has happened already, or
+ * if the thread that gave it up is READY, and may come first. */
 static bool expects(struct processor *here, const struct dispatcher_thread *thread) {
     if (here->parked || here->expected || (thread && !core_may_run_on(here, thread, here)))
         return false;

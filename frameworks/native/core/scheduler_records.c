@@ -22,13 +22,13 @@
 #include "core/schedulers.h"
 #include "core/tree.h"
 
-/* Of the records of a scheduler. */
+/* Counts of the records of a scheduler. */
 struct count {
     int64_t running, ready, at_rest;
-    struct dispatcher_thread *one_ready, *one_at_rest; /* of each, if there is one */
+    struct dispatcher_thread *one_ready, *one_at_rest; /* one of each, if there is one */
 };
 
-/* Of a record at rest: nothing keeps it from running at once where it is. */
+/* Whether nothing keeps a record at rest from running at once where it is. */
 static bool is_near(struct processor *here, const struct dispatcher_thread *record) {
     return LIKELY(!here->core->root.node) || record->homeless || !record->scheduler->node ||
            record->scheduler->runnable == 0;
@@ -57,10 +57,10 @@ int64_t core_running_under(struct processor *here, const struct scheduler *sched
     return count(here, (struct scheduler *)scheduler, NULL).running;
 }
 
-/* What is READY under the scheduler. */
+/* How many threads are READY under the scheduler. */
 static int64_t most(const struct scheduler *scheduler, int64_t running) { return scheduler->runnable - running; }
 
-/* How many of its records are to be READY at least. What waits for a processor uses none. */
+/* How many of its records are to be READY at least. Turns that wait for a processor use none. */
 static int64_t least(struct processor *here, const struct scheduler *scheduler, int64_t running) {
     if (scheduler->idle)
         return 0;
@@ -74,7 +74,7 @@ bool core_is_wanted(struct processor *here, const struct dispatcher_thread *reco
     return others.ready < least(here, scheduler, others.running);
 }
 
-/* One that its parent has not heard of. False: there is none, or it wants no more. */
+/* Introduces a record that its parent has not heard of. False: there is none, or the parent wants no more. */
 static bool introduce_another(struct processor *here, struct scheduler *scheduler,
                               const struct dispatcher_thread *runs) {
     const struct catapults_policy *policy = scheduler->parent->policy;
@@ -84,7 +84,7 @@ static bool introduce_another(struct processor *here, struct scheduler *schedule
     while (last->newer)
         last = last->newer;
     scheduler->spare = record->newer; /* what is told now may introduce more of them */
-    last->newer = record;             /* if the policy has to go, it is among what goes on */
+    last->newer = record;             /* if the policy is out, it is among what goes on */
     if (core_introduce(here, scheduler, record, runs)) {
         last->newer = NULL;
         core_give_record(scheduler, record);

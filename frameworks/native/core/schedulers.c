@@ -104,7 +104,7 @@ static bool has_children(const struct scheduler *scheduler) {
     return false;
 }
 
-/* But for schedulers that were removed before it. */
+/* Without schedulers that were removed before it. */
 static bool has_members(struct processor *here, const struct scheduler *scheduler) {
     for (const struct dispatcher_thread *thread = here->core->oldest; thread; thread = thread->newer)
         if (thread->scheduler == scheduler)
@@ -185,14 +185,14 @@ static void exchange(void *a, void *b, uint32_t size) {
 
 /*
  * What a policy keeps of a thread is in the thread's record, and both policies need it. While events are raised at one
- * of them, what the other keeps is in `room`: its containers point at the record as before, and nobody follows them
- * meanwhile.
+ * of them, `room` has what the other keeps. The containers of that one point at the record as before, and nobody
+ * follows them meanwhile.
  */
 const struct catapults_stop *core_move(struct processor *here, struct dispatcher_thread *thread, struct scheduler *to,
                                        void *room) {
     struct scheduler *from = thread->scheduler;
     struct dispatcher_thread *above = core_above(here, thread);
-    tell(here, to, true); /* what has passed there until now is none of this thread's */
+    tell(here, to, true); /* the time until now is not this thread's */
     copy(room, &thread->policy, thread->room);
     thread->scheduler = to;
     thread->policy.container = 0;
@@ -212,7 +212,7 @@ const struct catapults_stop *core_move(struct processor *here, struct dispatcher
     }
     if (UNLIKELY(stop))
         core_contain(here, to, "newthread", stop, NULL, above);
-    to = thread->scheduler; /* another instance, or that of a policy that had to go */
+    to = thread->scheduler; /* another instance, or that of a policy that is out */
 
     exchange(&thread->policy, room, thread->room);
     thread->scheduler = from;

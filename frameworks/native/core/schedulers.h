@@ -6,8 +6,8 @@
 
 #include "core/state.h"
 
-/* The RUNNING thread goes over to another scheduler. Returns what that refused it with, and then nothing has changed;
- * or NULL, and then the thread is READY there, and nothing is RUNNING. */
+/* Moves the RUNNING thread to another scheduler. Returns what that refused it with, and then nothing has changed; or
+ * NULL, and then the thread is READY there, and nothing is RUNNING. */
 const struct catapults_stop *core_move(struct processor *here, struct dispatcher_thread *thread, struct scheduler *to,
                                        void *room);
 

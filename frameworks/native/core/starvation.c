@@ -11,12 +11,12 @@
 static void contain(struct processor *here, const struct dispatcher_thread *thread);
 static void begin_anew(struct scheduler *scheduler);
 
-/* On another processor, or is about to; be it on a loan. */
+/* On another processor, or about to be, even on a loan. */
 static bool runs(struct processor *here, const struct dispatcher_thread *thread) {
     return here->core->several && (thread->runs_in != NOBODY || core_frame_of(here, thread) != NOBODY);
 }
 
-/* In which instance of the root's policy it, or a scheduler above it, is READY first; NULL: there is one for all. */
+/* The instance of the root's policy where it, or a scheduler above it, is READY first; NULL: there is one for all. */
 static struct node *node_of(struct processor *here, const struct dispatcher_thread *thread) {
     struct scheduler *scheduler = thread->scheduler;
     if (LIKELY(!here->core->root.node) || !scheduler->parent)
@@ -29,7 +29,7 @@ static struct node *node_of(struct processor *here, const struct dispatcher_thre
     return NULL;
 }
 
-/* Where it is there have been decisions enough. */
+/* There have been enough decisions where it is. */
 static bool was_left_out(struct processor *here, const struct dispatcher_thread *thread) {
     const struct node *node = node_of(here, thread);
     return !node || !here->core->several || node->decisions >= node->enough;
@@ -67,7 +67,7 @@ static void begin_anew(struct scheduler *scheduler) {
         scheduler->node->decisions = scheduler->node->enough = 0;
 }
 
-/* Its scheduler's policy is out; or that of the highest one above it that let a scheduler wait as long. */
+/* The policy of its scheduler is out, or that of the highest one above it that let a scheduler wait as long. */
 static void contain(struct processor *here, const struct dispatcher_thread *thread) {
     struct core *core = here->core;
     struct scheduler *scheduler = thread->scheduler;

@@ -1,5 +1,5 @@
 /*
- * The dispatcher's record of a thread. Whoever makes threads embeds it as the last member of a record of its own, and
+ * The dispatcher's record of a thread. The layer that makes threads embeds it as the last member of its own record, and
  * reserves core_thread_size() bytes for it.
  */
 #ifndef CATAPULTS_CORE_THREAD_RECORD_H
@@ -11,9 +11,8 @@
 #include "native_policy.h"
 
 /*
- * The host's book on each thread. A thread that runs stays RUNNABLE: that it is `current` says the rest, so that a
- * yield writes nothing here. One that is LENDING is READY or RUNNING to its policy, and another runs on its turns: see
- * donation.c.
+ * The host's book on each thread. A thread that runs stays RUNNABLE, and `current` says the rest, so a yield writes
+ * nothing here. A LENDING thread is READY or RUNNING to its policy, and another one runs on its turns: see donation.c.
  */
 enum dispatcher_state {
     THREAD_RUNNABLE,
@@ -21,10 +20,10 @@ enum dispatcher_state {
     THREAD_SUSPENDED,
     THREAD_ENDED,
     THREAD_LENDING,
-    THREAD_MARKED,    /* RUNNABLE, and not dispatched since starvation.c has looked */
+    THREAD_MARKED,    /* RUNNABLE, and not dispatched since starvation.c last looked */
     THREAD_POSTPONED, /* too many turns wait already: see postponed.c */
-    /* Instead of the first, of what a scheduler is to its parent: something under it is RUNNABLE. So one look at what
-     * was dispatched tells a thread from a scheduler. */
+    /* Instead of the first, for the record of a scheduler: something under it is RUNNABLE. So one look at what was
+     * dispatched tells a thread from a scheduler. */
     SCHEDULER_RUNNABLE
 };
 
@@ -35,24 +34,24 @@ struct scheduler;
  * What names a thread in a word of memory, such as the owner of a mutex:
  *
  *     bit 0         something of the word's own
- *     bit 1         set; else the word is the address of a record of whoever makes threads, which cannot have ended
+ *     bit 1         set; else the word is the address of the record that embeds this one, which cannot have ended
  *     bits 2..28    where the table has the thread
  *     bits 29..63   the generation: how many threads have had that place
  *
- * A place is given up before its generations begin anew. So 2^62 threads have different names: were one made every 50
- * nanoseconds, that were 7,000 years.
+ * A place is given up before its generations begin anew. So 2^62 threads have different names: at one thread every 50
+ * nanoseconds, these last 7,000 years.
  */
 enum { NAME_SHIFT = 2, NAME_PLACES = 1 << 27 };
 #define NAME_OWN ((uintptr_t)1)
 #define NAME_IN_TABLE ((uintptr_t)2)
-#define NAME_NEXT ((uintptr_t)NAME_PLACES << NAME_SHIFT) /* what the next generation of a place is greater by */
+#define NAME_NEXT ((uintptr_t)NAME_PLACES << NAME_SHIFT) /* the difference between two generations of a place */
 
 static inline uint32_t name_place(uintptr_t name) { return (uint32_t)(name >> NAME_SHIFT) % NAME_PLACES; }
 
-/* What a switch touches lies together at the end, in one line of a cache with the beginning of the policy's part; what
- * a wait does is before it. */
+/* What a switch touches is together at the end, in one cache line with the beginning of the policy's part; what a wait
+ * touches is before it. */
 struct dispatcher_thread {
-    struct scheduler *scheduler; /* that it is under */
+    struct scheduler *scheduler; /* which it is under */
     union {
         struct dispatcher_thread *older; /* of a thread */
         struct scheduler *below;         /* of a scheduler's record: the scheduler */
@@ -60,75 +59,74 @@ struct dispatcher_thread {
     struct dispatcher_thread *newer;         /* all threads, in order of their numbers; all records of the scheduler */
     struct dispatcher_exceptions exceptions; /* while it does not run, if it is `excepted`; else there are none */
     struct dispatcher_thread *donor_next;    /* in the list of `donor_blocked_for` */
-    uintptr_t name;                          /* set by whoever makes it: see above */
+    uintptr_t name;                          /* set by the layer that makes it: see above */
     uint32_t room;                           /* bytes of `policy`, with the attributes that it has room for */
-    uint16_t via;        /* of several processors, while it is RUNNING: for which of its scheduler's records, from 0 */
+    uint16_t via;        /* several processors, while it is RUNNING: for which of its scheduler's records, from 0 */
     uint16_t turn_frame; /* while `turn_waits`: the frame in which it is RUNNING; */
-    struct dispatcher_thread *turn_next; /* who waits behind it, or is postponed after it, */
-    struct processor *turn_for;          /* and for which processor */
+    struct dispatcher_thread *turn_next; /* the turn behind it, or the thread postponed after it; */
+    struct processor *turn_for;          /* and the processor that it waits for */
 
     struct timer timer;
     uint64_t bound;            /* to these processors, by their numbers; 0: to none */
-    struct processor *kept_on; /* it was interrupted in its own code, and goes on here only; or NULL */
+    struct processor *kept_on; /* it was interrupted in its own code, and goes on only there; or NULL */
     union {
         struct dispatcher_thread *donor_previous; /* of the first in the list: the last */
-        /* Of several processors, while it is no blocked donor: when a turn of it first waited for one, since it ran
-         * last; 0: none has. */
+        /* Several processors, while it is no blocked donor: since when turns of it wait for one, since it last ran; 0:
+         * none has waited. */
         int64_t waits_since;
     };
     bool turn_waits : 1;        /* it is RUNNING, and waits for its processor: see decide.c */
-    bool turn_stays : 1;        /* as long as it is postponed: it has the place of a donor that comes earlier */
-    bool homeless;              /* its processor has departed, and it is to be placed once it can run: see nodes.c */
+    bool turn_stays : 1;        /* while it is postponed: it has the place of a donor that comes earlier */
+    bool homeless;              /* its processor has departed, and it is placed once it can run: see nodes.c */
     uint8_t reason;             /* while it waits: enum dispatcher_reason */
     bool timed_out;             /* the instant came before dispatcher_unblock */
-    uint16_t runs_in;           /* of several processors: the frame on whose turn it runs, or is to run; or NOBODY */
-    bool begins_job;            /* a job of it is released at the instant for which it waits */
-    int64_t consumed;           /* nanoseconds that it has been RUNNING, if anybody asks: see clock.c */
-    const uintptr_t *waits_for; /* what names the thread that it waits for (dispatcher_wait_for); NULL: not known */
-    /* The end of its chain could not run: then it is BLOCKED, and in the list of that end. Of several processors: this
-     * one itself, which is in a list of blocked_donors.c. */
+    uint16_t runs_in;           /* several processors: the frame on whose turn it runs, or is to run; or NOBODY */
+    bool begins_job;            /* at the instant for which it waits, a job of it is released */
+    int64_t consumed;           /* nanoseconds that it has been RUNNING, if asked for: see clock.c */
+    const uintptr_t *waits_for; /* the word that names the thread it waits for (dispatcher_wait_for); NULL: not known */
+    /* A blocked donor: the end of its chain, which could not run and in whose list it is. With several processors:
+     * itself, in a list of blocked_donors.c. */
     struct dispatcher_thread *donor_blocked_for;
     union {
+        struct dispatcher_thread *blocked_donors; /* behind this one, the first; NULL with several processors */
         struct dispatcher_thread
-            *blocked_donors; /* behind this one: the first that came; with several processors NULL */
-        struct dispatcher_thread
-            *donor_other; /* of several processors, while it is a blocked donor: see blocked_donors.c */
+            *donor_other; /* several processors, while it is a blocked donor: see blocked_donors.c */
     };
 
-    /* Of one processor: among the blocked donors (donation.c). Of several: in the list of those that not every
+    /* With one processor: in the list of blocked donors (donation.c). With several: in that of threads that not every
      * processor can have, or NULL (nodes.c). */
     struct dispatcher_thread *listed_next, **listed_link;
-    /* The next line begins here, as records begin with one. */
+    /* The next cache line begins here, as records begin with one. */
     uint8_t state;       /* enum dispatcher_state */
-    bool own_turn;       /* it is to run on a turn of its own only, for an event of the running thread */
+    bool own_turn;       /* it is to run only on a turn of its own, for an event of the running thread */
     bool is_scheduler;   /* it is the record of a scheduler */
-    bool excepted;       /* it handles C++ exceptions, or some are on their way; while it runs: not known */
+    bool excepted;       /* it handles C++ exceptions, or some are on their way; not known while it runs */
     int error_number;    /* while it does not run */
     uint32_t hold_depth; /* see dispatcher_hold */
     union {
         struct {
-            bool to_be_suspended; /* while it waits: as soon as it no longer does */
-            bool set_aside;       /* it blocked on the turn of another, or is postponed, or another policy has
-                                     come: this one was told suspend_thread, and is to be told resume_thread */
+            bool to_be_suspended; /* while it waits: once it no longer does */
+            bool set_aside;       /* its policy was told suspend_thread, and is to be told resume_thread: it blocked
+                                     on the turn of another, or is postponed, or another policy has come */
             bool lends;           /* it waits for a thread that is to run on its turns */
             bool relays;          /* a donor may be blocked behind this one */
         };
-        uint32_t unusual; /* not 0: any of these. Not beside `state`, so that one load is not of both: it would have to
-                             wait until what was stored there is in the cache */
+        uint32_t unusual; /* not 0: any of these. Not beside `state`: one load of both would wait until what was
+                             stored there is in the cache */
     };
     struct context context;
-    struct dispatcher_thread *follower;          /* who ran some switches after it: see foresight.h */
+    struct dispatcher_thread *follower;          /* the thread that ran some switches after it: see foresight.h */
     _Alignas(16) struct catapults_thread policy; /* last: the policy's attributes follow */
 };
 
-/* Of whoever makes a thread, before it says `room`, `name` and `bound`: all else is 0 then that dispatcher_create
+/* For the layer that makes a thread, before it sets `room`, `name` and `bound`: zeroes all else that dispatcher_create
  * does not set. */
 static inline void record_clear(struct dispatcher_thread *thread) {
     enum {
         START = offsetof(struct dispatcher_thread, timer.node.previous),
         END = offsetof(struct dispatcher_thread, context)
     };
-    /* In pieces that are a few instructions each: all at once it is one that takes its time to begin. */
+    /* In pieces of a few instructions each: all at once would be one instruction that is slow to begin. */
     enum { PIECE = 32, PIECES = (END - START) / PIECE };
     char *piece = (char *)thread + START;
 #pragma GCC unroll 8
@@ -151,7 +149,7 @@ static inline bool core_is_blocked(const struct dispatcher_thread *thread) {
     return thread->state == THREAD_BLOCKED || thread->state == THREAD_LENDING;
 }
 
-/* Whether it lends its turns, and has nothing else to do than to go on when it need not any longer. */
+/* Whether it lends its turns, and only has to go on when it need not wait any longer. */
 static inline bool is_lending_only(const struct dispatcher_thread *thread) {
     return thread->state == THREAD_LENDING && !thread->to_be_suspended && !thread->relays &&
            !timer_is_set(&thread->timer);

@@ -1,9 +1,9 @@
 /*
  * What a policy is told of a thread, whatever the thread does: that a job of it begins (`release`), and that a variable
- * was changed which the policy imports (`changed`). The thread stays RUNNING, READY or BLOCKED, or loses the processor.
+ * which the policy imports was changed (`changed`). The thread stays RUNNING, READY or BLOCKED, or loses the processor.
  *
- * The event is raised in the frame in which the policy can act on it. A thread that runs on another processor: in that
- * processor's frame. A READY thread: where it may take the place of another (running_frames.c).
+ * The event is raised in the frame in which the policy can act on it. If the thread runs on another processor, that is
+ * that processor's frame. If it is READY, it is where the thread may take the place of another (running_frames.c).
  */
 #include "core/clock.h"
 #include "core/containment.h"

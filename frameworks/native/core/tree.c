@@ -59,7 +59,7 @@ static struct dispatcher_thread *nobody(struct processor *here) {
 struct dispatcher_thread *core_descend_from(struct processor *here, struct scheduler *scheduler,
                                             struct catapults_thread *t) {
     struct core *core = here->core;
-    struct dispatcher_thread *end, *record = NULL; /* for which what `scheduler` dispatches is RUNNING */
+    struct dispatcher_thread *end, *record = NULL; /* the one for which what `scheduler` dispatches is RUNNING */
     const struct catapults_stop *stop = here->stop;
     here->stop = NULL;
     for (;;) {
@@ -113,7 +113,7 @@ struct dispatcher_thread *core_descend_from(struct processor *here, struct sched
 }
 
 /* The scheduler whose record was dispatched does not run: it ends, or has nothing to run. Returns the nearest one above
- * that has something else, or the root; of several processors always that. */
+ * that has something else, or the root; with several processors always the root. */
 static struct scheduler *give_back(struct processor *here, struct dispatcher_thread *record) {
     struct core *core = here->core;
     for (;;) {
@@ -158,7 +158,7 @@ void core_give_up(struct processor *here, struct dispatcher_thread *member) {
     for (struct scheduler *scheduler = member->scheduler; scheduler->parent; scheduler = scheduler->parent) {
         struct dispatcher_thread *record = &scheduler->record;
         if (record->state != SCHEDULER_RUNNABLE)
-            continue; /* it has, by an event of its own */
+            continue; /* it has done so, by an event of its own */
         if (scheduler->runnable == 0)
             core_raise_at_parent(here, record, taken_from(record) ? THREAD_SUSPENDED : THREAD_BLOCKED, NULL);
         else if (LIKELY(!taken_from(record)))
@@ -166,7 +166,7 @@ void core_give_up(struct processor *here, struct dispatcher_thread *member) {
     }
 }
 
-/* The same on several processors, in the frame in which events are raised now: nobody's turn it is there afterwards. */
+/* The same on several processors, in the frame in which events are raised now. It is nobody's turn there afterwards. */
 static void give_up_in_frame(struct processor *here, struct dispatcher_thread *member) {
     for (struct dispatcher_thread *record; (record = above(here, member)); member = record) {
         struct scheduler *scheduler = member->scheduler;
@@ -205,7 +205,8 @@ bool core_preempted(struct processor *here, struct dispatcher_thread *turn) {
     return true;
 }
 
-/* For whom those above have to be asked after `member`; NULL: for nobody, what is RUNNING is under the same. */
+/* The record that the schedulers above have to be asked for after `member`; NULL: none, what is RUNNING is under the
+ * same. */
 static struct dispatcher_thread *asked_for_next(struct processor *here, const struct dispatcher_thread *member,
                                                 const struct dispatcher_thread *turn) {
     struct scheduler *scheduler = member->scheduler;
@@ -220,7 +221,7 @@ bool core_ask_for(struct processor *here, struct dispatcher_thread *thread, cons
     struct dispatcher_thread *member;
     for (member = thread; member; member = asked_for_next(here, member, turn)) {
         if (UNLIKELY(member->scheduler->node != NULL) && !core_member(here, member->scheduler, turn))
-            return false; /* it is the next of another processor */
+            return false; /* it comes next on another processor */
         if (UNLIKELY(here->core->several) && !taken_from(member))
             return false; /* it is RUNNING on another processor */
         /* A decision comes before the next request. That of the root does, if there is one processor. */

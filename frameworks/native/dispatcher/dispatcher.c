@@ -39,7 +39,7 @@ struct dispatcher_thread *const *dispatcher_named;
 struct processor dispatcher_processor = {.core = &dispatcher};
 struct dispatcher_guard dispatcher_guard;
 
-/* Of several processors it is false from the beginning, and not written: it is read without their lock. */
+/* With several processors it is false from the beginning, and not written: it is read without the lock. */
 void dispatcher_find_shortcut(void) {
     const struct scheduler *root = &dispatcher.root;
     bool alone = CAN_TAKE_SHORTCUT(root) && !root->next && !root->node && !dispatcher.clients && !dispatcher.recorder &&
@@ -161,7 +161,7 @@ static __attribute__((noinline)) const struct catapults_stop *create_in_general(
     return stop;
 }
 
-/* For an event of the running thread: who lends to it is a blocked donor, and roused by the caller. */
+/* For an event of the running thread. Meanwhile threads that lend to it are blocked donors, which the caller wakes. */
 static __attribute__((noinline)) struct processor *await_own_turn(struct processor *here) {
     struct dispatcher_thread *self = here->current;
     self->own_turn = true;
@@ -221,7 +221,8 @@ int dispatcher_yield_to(struct dispatcher_thread *thread) {
 const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void *room) {
     struct processor *here = processor_here();
     struct dispatcher_thread *self = here->current;
-    if (scheduler == self->scheduler || (scheduler->node && self->scheduler->node)) { /* that of the root is any */
+    if (scheduler == self->scheduler || (scheduler->node && self->scheduler->node)) { /* any of them is that of the
+                                                                                         root */
         run(here, self, give_up_turn(here));
         return NULL;
     }
@@ -277,7 +278,7 @@ void dispatcher_released(void) {
         run(here, here->current, next);
 }
 
-/* Those of the core's events that its other files raise. */
+/* Events of the core that its other files raise. */
 void core_raise_block(struct processor *here, struct dispatcher_thread *thread) {
     stop_running(here, thread, thread->reason);
 }
@@ -305,7 +306,7 @@ void dispatcher_suspend(struct dispatcher_thread *thread) {
     switch ((enum dispatcher_state)thread->state) {
     case THREAD_RUNNABLE:
     case THREAD_MARKED:
-        thread->to_be_suspended = false; /* who lent its turns, and has not run since, may be to */
+        thread->to_be_suspended = false; /* it may be left of a thread that lent its turns, and has not run since */
         struct dispatcher_thread *next = after_suspend(here, thread);
         if (next)
             run(here, here->current, next);
@@ -464,7 +465,7 @@ struct dispatcher_thread *dispatcher_first_thread(void) { return dispatcher.olde
 
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread) { return thread->newer; }
 
-/* What all instances of the policy answer together, where there are some. */
+/* What all instances of the policy answer together, if there are any. */
 #define TOTAL(query)                                                                                                   \
     struct processor *here = processor_here();                                                                         \
     const struct scheduler *asked = here->current->scheduler;                                                          \

@@ -1,12 +1,13 @@
 /*
- * The dispatcher: raises events, runs what the policy dispatched. It has no policy of its own but the built-in FIFO
- * that takes over when one has to go. It calls no libc function, allocates nothing, and touches no vector register.
+ * The dispatcher raises events, and runs what the policy dispatched. It has no policy of its own but the built-in FIFO,
+ * which takes over from a policy that is out. It calls no libc function, allocates nothing, and touches no vector
+ * register.
  *
- * Everything here is called on a virtual processor, between dispatcher_enter and dispatcher_leave unless it says
- * otherwise: by the thread that runs there, or by the driver's `poll`.
+ * Everything here is called on a virtual processor, by the thread that runs there or by the driver's `poll`, and
+ * between dispatcher_enter and dispatcher_leave unless it says otherwise.
  *
- * Calls that raise an event may run other threads before they return: those that say so, and all those after which the
- * policy can have taken the processor from the caller (dispatcher_create, dispatcher_unblock, dispatcher_unblocked,
+ * Some calls that raise an event may run other threads before they return: those that say so, and all those after which
+ * the policy can have taken the processor from the caller (dispatcher_create, dispatcher_unblock, dispatcher_unblocked,
  * dispatcher_resume).
  */
 #ifndef CATAPULTS_DISPATCHER_H
@@ -15,19 +16,19 @@
 #include "contexts/tools.h"
 #include "core/core.h"
 
-/* Around all that touches what threads share, here and in the layers above; they do not nest. What is held goes with
- * the processor: a thread that gets it back within a call holds it as when it gave it up, and a new thread holds it
- * until dispatcher_begin. One processor that is never interrupted: nothing to do. */
+/* Goes around all that touches what threads share, here and in the layers above; does not nest. What is held goes with
+ * the processor: a thread that gets the processor back within a call holds it as when it gave the processor up, and a
+ * new thread holds it until dispatcher_begin. With one processor that is never interrupted there is nothing to do. */
 struct dispatcher_guard {
     bool guarded; /* there is something to do: */
     bool regains; /* the same of handle_regain (process/handle.h) */
-    bool several; /* processors: what is used without this needs atomic instructions */
+    bool several; /* processors: what is used outside of this needs atomic instructions */
     void (*enter)(void), (*leave)(void);
     void (*regain)(void);
 };
 extern struct dispatcher_guard dispatcher_guard;
 
-/* The functions; NULL: no more. */
+/* Sets the functions; NULL: none any more. */
 void dispatcher_set_guard(void (*enter)(void), void (*leave)(void), bool several);
 
 static inline void dispatcher_enter(void) {
@@ -39,7 +40,7 @@ static inline void dispatcher_leave(void) {
         dispatcher_guard.leave();
 }
 
-/* The processor goes on on another kernel thread, whose variables these are (see dispatcher_host). */
+/* The processor goes on on another kernel thread, which has these variables (see dispatcher_host). */
 struct dispatcher_exceptions;
 void dispatcher_carry(int *error_number, struct dispatcher_exceptions *exceptions);
 
@@ -49,70 +50,70 @@ void dispatcher_carry_on(struct processor *processor, int *error_number, struct 
 
 /* ---- For those who wait for something outside: io ---------------------------------------------------------------- */
 
-/* Returns the one before. */
+/* Returns the driver before. */
 const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver);
 
-/* The caller. Needs no dispatcher_enter, but handle_regain. */
+/* The caller. Needs handle_regain, but no dispatcher_enter. */
 struct dispatcher_thread *dispatcher_self(void);
 
-/* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first (the caller
- * then sees to it that nobody unblocks it later). DISPATCHER_FOREVER: no timer. */
+/* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first; the caller
+ * must then make sure that nobody unblocks it later. DISPATCHER_FOREVER: no timer. */
 int dispatcher_block(enum dispatcher_reason reason, int64_t instant);
 
 /* What the thread waits for has happened: raises event_raised. Once for each dispatcher_block; never for a running
  * thread. */
 void dispatcher_unblock(struct dispatcher_thread *thread);
 
-/* The same for several threads, none of which runs before all are unblocked: one call for each, then the other. */
+/* The same for several threads, none of which runs before all are unblocked: call the first for each, then the
+ * second. */
 void dispatcher_unblock_only(struct dispatcher_thread *thread);
 void dispatcher_unblocked(void);
 
-/* Of several processors: the same without switching. If the thread that runs has lost the processor, it finds out when
- * it enters next. */
+/* For several processors: the same without switching. If the running thread has lost the processor, it finds out when
+ * it next enters. */
 void dispatcher_unblocked_for_later(void);
 
-/* ---- For those who wait for a thread: donation (CPU inheritance scheduling, 1996, §3.4) ----------------------------
- */
+/* ---- For those who wait for a thread: donation (CPU inheritance scheduling, 1996, §3.4) -------------------------- */
 
 /*
- * Waits like dispatcher_block for something that another thread is to do, and that *to names: its record, as the host
- * knows it, but for the lowest bit. 0, or the caller itself: it need not wait any longer.
+ * Waits like dispatcher_block, for something that another thread is to do. *to names that thread: its record, as the
+ * host knows it, except for the lowest bit. 0, or the caller itself: it need not wait any longer.
  *
- * If it `lends`, its policy is told nothing: on its turns, from this one on, runs whom it waits for; or, if that waits
- * for another in its turn, the end of the chain, which must not come back to the caller. Only while that cannot run is
- * the caller blocked (1996, §3.4 and §3.5). It may return before *to has changed: look, and wait again. `to` stays
- * valid until then.
+ * If the caller `lends`, its policy is told nothing. On its turns, from this one on, runs the thread that it waits for;
+ * if that waits for another thread, the end of the chain runs, which must not be the caller. The caller is blocked only
+ * while that end cannot run (1996, §3.4 and §3.5). This may return before *to has changed: look, and wait again. `to`
+ * must stay valid until then.
  *
- * Whoever changes *to calls dispatcher_released afterwards, if the thread that it named is the caller; and else
+ * If *to named the caller, a caller that changes it calls dispatcher_released afterwards. Otherwise it calls
  * dispatcher_redirected for the threads that wait by it.
  */
 int dispatcher_wait_for(const uintptr_t *to, bool lends, enum dispatcher_reason reason, int64_t instant);
 
-/* What the caller did has ended the wait of `thread`, on whose turn it runs, and which is_lending_only: that goes on.
- * Returns 0 when the caller does. */
+/* The caller has ended the wait of `thread`, on whose turn it runs, and which is_lending_only. `thread` goes on.
+ * Returns 0 when the caller goes on. */
 int dispatcher_give_back(struct dispatcher_thread *thread);
 
-/* What the caller did may have ended the wait on whose turn it runs. May run other threads. */
+/* The caller may have ended the wait of the thread on whose turn it runs. May run other threads. */
 void dispatcher_released(void);
 
-/* The caller is about to write a word that named the thread, which is another. As dispatcher_unblock_only. */
+/* The caller is about to write a word that named `thread`, which is another thread. As dispatcher_unblock_only. */
 void dispatcher_renamed(struct dispatcher_thread *thread);
 
-/* The thread, which is in dispatcher_wait_for, waits and lends by *to from now on, which names somebody. As
+/* The thread, which is in dispatcher_wait_for, waits and lends by *to from now on, which names a thread. As
  * dispatcher_unblock_only. */
 void dispatcher_redirected(struct dispatcher_thread *thread, const uintptr_t *to);
 
 enum dispatcher_cycle dispatcher_cycle(const uintptr_t *to);
 
-/* Whom the thread waits for; NULL: not known. */
+/* The thread that `thread` waits for; NULL: not known. */
 struct dispatcher_thread *dispatcher_waited_for(const struct dispatcher_thread *thread);
 
 /* ---- For those who make threads ---------------------------------------------------------------------------------- */
 
 /*
- * Starts with `first`, which is the caller, as the only thread. `policy` NULL: that which is compiled in, else the
- * built-in FIFO. `instance`: zeroed memory of dispatcher_instance_size bytes, aligned to 16; not used for NULL. Each
- * dispatcher_thread that is given here or to dispatcher_create lies in memory that has room for
+ * Starts with `first`, the caller, as the only thread. `policy` NULL: the one that is compiled in, else the built-in
+ * FIFO. `instance`: zeroed memory of dispatcher_instance_size bytes, aligned to 16; not used for NULL. Each
+ * dispatcher_thread that is given here or to dispatcher_create is in memory that has room for
  * dispatcher_thread_size(policy) bytes in all. All that is passed stays in use for good. Returns what the policy
  * refused the first thread with, or NULL.
  */
@@ -123,13 +124,14 @@ unsigned long dispatcher_thread_size(const struct catapults_policy *policy);
 /* Bytes of an instance; `several`: for several processors. */
 unsigned long dispatcher_instance_size(const struct catapults_policy *policy, bool several);
 
-/* The same in two steps, with schedulers added between them: the root; then the first thread, under any of them. */
+/* The same in two steps, so that schedulers can be added in between: first the root; then the first thread, under any
+ * of them. */
 void dispatcher_prepare(const struct dispatcher_host *host, const struct catapults_policy *policy, void *instance);
 const struct catapults_stop *dispatcher_start_under(struct scheduler *scheduler, struct dispatcher_thread *first);
 
-/* Raises newthread, at `scheduler`, for a thread whose record is clear (thread_record.h) and that will call
- * entry(argument), on `stack` below `top` (aligned to 16). Returns what the policy refused it with, and then there is
- * no such thread; or NULL. `entry` calls dispatcher_begin first, which leaves, and dispatcher_exit last. */
+/* Raises newthread at `scheduler` for a thread that will call entry(argument) on `stack` below `top` (aligned to 16).
+ * Its record is clear (thread_record.h). Returns what the policy refused it with, and then there is no such thread; or
+ * NULL. `entry` first calls dispatcher_begin, which leaves, and last dispatcher_exit. */
 const struct catapults_stop *dispatcher_create(struct scheduler *scheduler, struct dispatcher_thread *thread,
                                                struct stack *stack, void *top, void (*entry)(void *), void *argument);
 static inline void dispatcher_begin(void) {
@@ -137,100 +139,100 @@ static inline void dispatcher_begin(void) {
     dispatcher_leave();
 }
 
-/* Before dispatcher_exit, which is for a thread that runs on a turn of its own. May run other threads. */
+/* Called before dispatcher_exit, which needs a thread that runs on a turn of its own. May run other threads. */
 void dispatcher_own_turn(void);
 
-/* Does not return, and does not say so: the compiler then jumps where it would call, and the processor foresees the
- * returns of the thread that goes on (see x86_64.S). Ends the running thread, then unblocks `heir`, if there is one:
- * when that runs, the record and the stack of the thread are not in use any more. Without an heir they may be given
- * back before, and used anew once another thread runs. */
+/* Ends the running thread, then unblocks `heir`, if there is one. When the heir runs, the record and the stack of the
+ * thread are no longer in use. Without an heir they may be given back before the call, and used anew once another
+ * thread runs. Does not return. It is not declared so, because the compiler then jumps instead of calling, and the
+ * processor foresees the returns of the thread that goes on (see x86_64.S). */
 void dispatcher_exit(struct dispatcher_thread *heir);
 
-/* Enters and leaves by itself: what comes after a switch counts. */
+/* Enters and leaves by itself, because what comes after a switch costs time. */
 void dispatcher_yield(void);
 
-/* Asks the policy that `thread` be next, and yields. EAGAIN: it cannot be; yields all the same. */
+/* Asks the policy to make `thread` next, and yields. EAGAIN: it cannot be next; the call yields all the same. */
 int dispatcher_yield_to(struct dispatcher_thread *thread);
 
-/* Raises `release`, of a thread that runs or is about to be unblocked; `changed`, of a thread or a record of a
- * scheduler. dispatcher_unblocked is to follow, once all of that has been said. */
+/* The first raises `release` of a thread that runs or is about to be unblocked; the second `changed` of a thread or of
+ * a scheduler's record. dispatcher_unblocked must follow when all has been said. */
 void dispatcher_tell_released(struct dispatcher_thread *thread);
 void dispatcher_tell_changed(struct dispatcher_thread *member);
 
-/* A thread that is blocked is suspended once what it waits for has happened. */
+/* A blocked thread is suspended once what it waits for has happened. */
 void dispatcher_suspend(struct dispatcher_thread *thread);
 
 /* EINVAL: it is not suspended. */
 int dispatcher_resume(struct dispatcher_thread *thread);
 
 /* In a child of fork: the running thread is the only one from now on, and all schedulers begin anew. Returns what a
- * policy refused it or a scheduler with, and then nothing can go on; or NULL. */
+ * policy refused the thread or a scheduler with, and then nothing can go on; or NULL. */
 const struct catapults_stop *dispatcher_restart(void);
 
 /* ---- For those who make schedulers ------------------------------------------------------------------------------- */
 
-/* The root; every scheduler after its parent; the bytes of one that is to be under `parent`, aligned to 16. */
+/* The root; the next scheduler, each after its parent; the bytes of a scheduler under `parent`, aligned to 16. */
 struct scheduler *dispatcher_root(void);
 struct scheduler *dispatcher_next_scheduler(const struct scheduler *scheduler);
 unsigned long dispatcher_scheduler_size(const struct scheduler *parent);
 
-/* Puts a new scheduler under `parent`: raises newthread there, then suspend_thread as long as it has nothing to run.
+/* Puts a new scheduler under `parent`: raises newthread there, then suspend_thread until it has something to run.
  * `name` and `instance` (zeroed, aligned to 16) stay in use. Returns what the parent's policy refused it with, and then
  * there is no such scheduler; or NULL. May run other threads. */
 const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct scheduler *parent, const char *name,
                                             const struct catapults_policy *policy, void *instance);
 
-/* Several processors: one more record, by which the scheduler can have one more of them at a time. Clear, as its own
- * is, with room for as much; it is the scheduler's until that has ended. */
+/* For several processors: gives the scheduler one more record, so that it can use one more of them at a time. The
+ * record is clear, has as much room as the scheduler's own, and is in use until the scheduler has ended. */
 void dispatcher_give_record(struct scheduler *scheduler, struct dispatcher_thread *record);
 
-/* All its records, one after the other, from its own on; NULL: no more. */
+/* The record of a scheduler after this one, beginning with its own; NULL: no more. */
 struct dispatcher_thread *dispatcher_next_record(const struct dispatcher_thread *record);
 
-/* It ends when its parent dispatches it next. EBUSY: threads or schedulers are under it, or about to be. EINVAL: it is
- * the root, or ends already. May run other threads. */
+/* The scheduler ends when its parent next dispatches it. EBUSY: threads or schedulers are under it, or about to be.
+ * EINVAL: it is the root, or ends already. May run other threads. */
 int dispatcher_remove(struct scheduler *scheduler);
 
 /* Puts the caller under `scheduler`: newthread there, exit where it was. `room`: as many bytes as its record has for
- * attributes, at least those of the policy there; not used afterwards. Returns what it was refused with, and then it is
- * where it was; or NULL, when it runs there. Runs other threads. */
+ * attributes, at least those of the policy there; not used afterwards. Returns what the caller was refused with, and
+ * then it stays where it was; or NULL, when it runs there. Runs other threads. */
 const struct catapults_stop *dispatcher_attach(struct scheduler *scheduler, void *room);
 
 /*
- * Puts another policy in the place of that of `scheduler`: raises newthread for all that is under it, and
- * suspend_thread for what cannot run, with attributes that both policies have. `parts`: as many bytes as
- * dispatcher_has_room says, for what the old policy keeps; not used afterwards. False: some record has no room for the
- * attributes of the new one. Returns what the new policy stopped at, and then nothing has changed; or NULL, and then
- * the old instance is not used any more. The caller calls dispatcher_unblocked next: what was RUNNING under the
- * scheduler has given the processor up. If one of the policies has nodes the scheduler is the root, and the only one;
- * `nodes`: if the new one has, memory for each processor as in dispatcher_add_processor, by their numbers, but for 0.
+ * Replaces the policy of `scheduler`. Raises newthread for all that is under it, and suspend_thread for what cannot
+ * run; attributes that both policies have keep their values. `parts`: as many bytes as dispatcher_has_room says, for
+ * what the old policy keeps; not used afterwards. False: some record has no room for the attributes of the new policy.
+ * Returns what the new policy stopped at, and then nothing has changed; or NULL, and then the old instance is no longer
+ * used. The caller must call dispatcher_unblocked next: what was RUNNING under the scheduler has given the processor
+ * up. If one of the policies has nodes, the scheduler must be the root, and the only one. `nodes`, if the new one has:
+ * memory for each processor as in dispatcher_add_processor, by their numbers, except 0.
  */
 bool dispatcher_has_room(const struct scheduler *scheduler, const struct catapults_policy *policy,
                          unsigned long *parts);
 const struct catapults_stop *dispatcher_replace(struct scheduler *scheduler, const struct catapults_policy *policy,
                                                 void *instance, void *const *nodes, void *parts);
 
-/* The memory of a processor's node; NULL: it has none, or the first, whose node is in the instance. */
+/* The memory of a processor's node; NULL: it has none, or is the first, whose node is in the instance. */
 void *dispatcher_node_of(const struct processor *processor);
 
-/* One that has ended, so that its memory can be given back; NULL: none, and each is told of once. */
+/* A scheduler that has ended, so that its memory can be given back; each is returned once. NULL: none. */
 struct scheduler *dispatcher_take_removed(void);
 
 /* ---- Several processors: after dispatcher_start, with host->lock ------------------------------------------------- */
 
-/* The caller's processor, the first, can be idle from now on, in a context of its own: on `stack` below `top`. From now
- * on dispatcher_enter locks. */
+/* From now on the caller's processor, the first, can be idle in a context of its own, on `stack` below `top`, and
+ * dispatcher_enter locks. */
 void dispatcher_several(struct stack *stack, void *top);
 
-/* One more. The kernel thread that is to be it calls dispatcher_process, which does not return. `node`: zeroed memory
- * of dispatcher_node_size bytes, aligned to 16, if the policy in force at the root has nodes, else NULL; 0: it has
- * none. May run other threads. */
+/* Adds a processor. Its kernel thread calls dispatcher_process, which does not return. `node`: zeroed memory of
+ * dispatcher_node_size bytes, aligned to 16, if the policy in force at the root has nodes, else NULL; 0: it has none.
+ * May run other threads. */
 void dispatcher_add_processor(struct processor *processor, void *host, void *node);
 
-/* The same of one that is no processor more, but a kernel thread more that can have the number of one. */
+/* Adds a kernel thread that can have the number of a processor, but no processor. */
 void dispatcher_add_spare(struct processor *processor, void *host);
 
-/* How many processors take turns: the first of dispatcher_processors(); the others are parked, or spare. */
+/* How many processors take turns: the first of dispatcher_processors(). The others are parked, or spare. */
 uint32_t dispatcher_active(void);
 
 /* How many numbers there are that processors have, or had. */
@@ -239,85 +241,86 @@ unsigned long dispatcher_node_size(const struct catapults_policy *policy);
 __attribute__((noreturn)) void dispatcher_process(struct processor *processor, int *error_number,
                                                   struct dispatcher_exceptions *exceptions);
 
-/* How many processors there are, and each of them; how many of them take turns, the first ones. The last may run other
- * threads. */
 /* What dispatcher_enter does when it has the lock. May run other threads. */
 void dispatcher_entered(void);
 
+/* How many processors there are, and each of them; and sets how many of the first ones take turns. The last may run
+ * other threads. */
 uint32_t dispatcher_processors(void);
 const struct processor *dispatcher_processor_at(uint32_t number);
 void dispatcher_set_processors(uint32_t count);
 
-/* The thread runs on the processors with these numbers only, 0 to 63; 0: on all. It may stand on another until its next
+/* The thread runs only on the processors with these numbers, 0 to 63; 0: on all. It may stand on another until its next
  * decision. EINVAL: there is none of them. */
 int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors);
 bool dispatcher_can_bind(uint64_t processors);
 
-/* Whether its stack is run on by another processor. */
+/* Whether another processor runs on its stack. */
 bool dispatcher_is_elsewhere(const struct dispatcher_thread *thread);
 
-/* Of the processor, as host->wake and host->interrupt want it. */
+/* What the host keeps of the processor, for host->wake and host->interrupt. */
 void *dispatcher_processor_host(const struct processor *processor);
 
 /* ---- Preemption by time ------------------------------------------------------------------------------------------ */
 
 /*
- * The processor has been interrupted, as host->arm asked for, or for any other reason. `may_leave`: in the code of a
- * thread which can be left where it stands; then what is due is done (the policy's timers, `tick`, what has happened
- * outside), and other threads may run before it returns. True: nothing was done, because the code must be finished
- * first: interrupt it again shortly. To be called without dispatcher_enter, in a signal handler.
+ * The processor has been interrupted, as host->arm asked for, or for any other reason. `may_leave`: the code of the
+ * interrupted thread can be left where it stands. Then what is due is done (the policy's timers, `tick`, what has
+ * happened outside), and other threads may run before this returns. True: nothing was done, because the code must be
+ * finished first: interrupt it again shortly. Called without dispatcher_enter, in a signal handler.
  */
 bool dispatcher_interrupted(bool may_leave);
 
-/* The same for a host that is within dispatcher_enter, and not in a handler: it has stopped what runs. */
+/* The same for a host that is within dispatcher_enter and in no handler: it has stopped what runs. */
 bool dispatcher_interrupted_within(void);
 
 /* Between these two, which nest, the caller is not preempted by time. Need no dispatcher_enter. */
 void dispatcher_hold(void);
 void dispatcher_release(void);
 
-/* host->signalled is to be called soon: at the next decision, or at once if there is nothing to run. From a handler of
- * signals that interrupts whatever it likes. */
+/* host->signalled is called soon: at the next decision, or at once if there is nothing to run. For signal handlers that
+ * may have interrupted anything. */
 void dispatcher_signalled(void);
 
-/* Whether that can happen while nothing else is under way, so that threads that all wait are no deadlock. */
+/* Whether that can happen while nothing else is under way: if so, it is no deadlock when all threads wait. */
 void dispatcher_expect_signals(bool expected);
 
-/* The caller's code was interrupted where it counts on its kernel thread: it goes on here only, until the second is
+/* The caller's code was interrupted where it depends on its kernel thread. It goes on only here, until the second is
  * called with what the first has returned. Need no dispatcher_enter. */
 struct processor *dispatcher_keep_here(void);
 void dispatcher_keep_as(struct processor *before);
 
-/* One of several processors that may be idle comes to look what there is: see host->signalled. From a handler of
- * signals that interrupts whatever it likes; once too often does no harm. */
+/* Has one of several processors that may be idle look what there is: see host->signalled. For signal handlers that may
+ * have interrupted anything; once too often does no harm. */
 void dispatcher_alert(struct processor *processor);
 
 /* ---- Accounting by samples --------------------------------------------------------------------------------------- */
 
-/* `here`, the caller's, has run for so many ticks more: see host->sample. From a handler of signals that interrupts
- * whatever it likes. */
+/* `here`, the caller's processor, has run for so many ticks more: see host->sample. For signal handlers that may have
+ * interrupted anything. */
 struct processor;
 void dispatcher_sampled(struct processor *here, uint32_t ticks);
 
 /* ---- Handlers that do not end ------------------------------------------------------------------------------------ */
 
-/* For a signal that comes to the kernel thread whenever it has run for so long as a handler may run: whether one call
- * of a handler has lasted since the signal before. If so, the code that was interrupted goes on with
- * dispatcher_leave_handler (on its own stack, as if it had called it), which does not return; the policy is out. */
+/* For a signal that comes to the kernel thread each time it has run for as long as a handler may run. The first returns
+ * whether one call of a handler has lasted since the last signal. If so, the interrupted code must go on with
+ * dispatcher_leave_handler (on its own stack, as if it had called it), which does not return; the policy is then
+ * out. */
 bool dispatcher_overruns(void);
 void dispatcher_leave_handler(void);
 
 /* ---- For those who look ------------------------------------------------------------------------------------------ */
 
-/* The policy in force at the root: what is compiled in and the built-in FIFO included. */
+/* The policy in force at the root, be it compiled in or the built-in FIFO. */
 const struct catapults_policy *dispatcher_policy(void);
 
 /* The policy that is compiled in, or NULL. */
 const struct catapults_policy *dispatcher_compiled_in(void);
 
-/* Reads the clock at each event from now on, or takes samples, whatever the policies ask; how long a thread, or what a
- * scheduler is to its parent, has been RUNNING since then, in nanoseconds. Of a turn on which another runs its owner is
- * charged. */
+/* From now on reads the clock at each event, or takes samples, whatever the policies ask. The second returns for how
+ * long a thread, or a scheduler's record, has been RUNNING since then, in nanoseconds. If another thread runs on a
+ * turn, the turn's owner is charged. */
 void dispatcher_account(void);
 int64_t dispatcher_consumed_by(const struct dispatcher_thread *member);
 
@@ -325,7 +328,7 @@ int64_t dispatcher_consumed_by(const struct dispatcher_thread *member);
 struct dispatcher_thread *dispatcher_first_thread(void);
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread);
 
-/* What the policy that the caller is under answers. */
+/* What the caller's policy answers. */
 int64_t dispatcher_threads_ready(void), dispatcher_threads_suspended(void), dispatcher_threads_total(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What the core answers or does without anybody going on: passed on, of this process's core and the caller's processor.
+ * Calls to the core after which nobody else goes on: passed on, for this process's core and the caller's processor.
  */
 #include "core/clock.h"
 #include "core/decide.h"

@@ -1,8 +1,8 @@
 /*
  * The world outside: timers and the driver. It is attended to whenever nothing is ready, and otherwise every so many
- * decisions: as many as fit between two glances SHORT to LONG apart, so that neither a thousand quick turns pay for a
- * look at the clock each, nor a few long ones keep finished operations waiting.
- * */
+ * decisions: as many as fit between two glances SHORT to LONG apart. So a thousand quick turns do not each pay for a
+ * look at the clock, and a few long ones do not keep finished operations waiting.
+ */
 #include "core/clock.h"
 #include "core/containment.h"
 #include "core/frames.h"
@@ -21,7 +21,7 @@ enum {
     LONG = 60000,
     STEAL_AGAIN = 1000000,
     TIDY_AGAIN = 1000000,
-    MOST = 1024 /* decisions without a look, whatever the clock said last */
+    MOST = 1024 /* decisions without a look, whatever the clock last said */
 };
 
 static void glance(struct processor *here, volatile int32_t *patience);
@@ -33,8 +33,8 @@ static void run_out(int64_t now);
 static void expire_all(int64_t now);
 static void expire(struct scheduler *scheduler, int64_t now);
 
-/* More timers than this do not expire in a row: one that is armed anew for an instant that is past would never let the
- * threads run. */
+/* More timers than this do not expire in a row: one that is always armed for the past would never let the threads
+ * run. */
 enum { MOST_EXPIRED = 64 };
 
 void dispatcher_look_outside(struct processor *here) {
@@ -109,7 +109,7 @@ static bool wait(struct processor *here) {
     if (!core_is_under_way(&dispatcher))
         return false;
     dispatcher_poll(here);
-    core_arm(here); /* whoever runs now runs while others still wait */
+    core_arm(here); /* what runs now runs while others still wait */
     return true;
 }
 
@@ -158,7 +158,7 @@ static void expire(struct scheduler *scheduler, int64_t now) {
         struct dispatcher_thread *thread = dispatcher_thread_of(first->thread);
         const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
         uint16_t frame = core_see(here, thread);
-        /* What is RUNNING there may be so on another. */
+        /* What is RUNNING in that frame may be so on another processor. */
         tell(here, scheduler, !here->polling || scheduler->node || frame != NOBODY);
         const struct catapults_stop *stop = core_raise_timeout(here, scheduler, timeout, first->thread);
         if (UNLIKELY(stop))

@@ -1,6 +1,6 @@
 /*
  * What is done when a processor has been interrupted: the policy's timers, `tick`, and what has happened outside. Each
- * may cost the thread that runs its processor.
+ * may take the processor from the thread that runs.
  */
 #include "contexts/tools.h"
 #include "core/clock.h"
@@ -53,7 +53,7 @@ static TOOLS_UNSEEN enum interruption look(bool may_leave) {
     return NOW;
 }
 
-/* Only the kernel thread that a thread is kept on writes how many are, without the lock. */
+/* Only the kernel thread on which threads are kept writes how many they are, without the lock. */
 static TOOLS_UNSEEN void keep_on(struct dispatcher_thread *self, struct processor *processor) {
     struct processor *before = self->kept_on;
     if (before == processor)
@@ -101,7 +101,7 @@ static void see_to_what_is_due(void) {
         dispatcher_entered();
 }
 
-/* At the scheduler of the thread and at those above it, as long as something waits there. */
+/* Raises it at the scheduler of the thread and at those above, as long as something waits there. */
 static void raise_tick(struct processor *here, struct dispatcher_thread *turn) {
     struct dispatcher_thread *runs = turn;
     for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {

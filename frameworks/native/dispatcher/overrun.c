@@ -1,20 +1,19 @@
 /*
- * Handlers that may run for ever: those of policies that say so (loops, verbatim text). Each is called by way of a
- * wrapper, which can be returned to; a signal that comes while one call has lasted for too long leads there. A handler
- * touches its instance and the policy's part of threads alone, and both are given up with the policy, so it can be left
+ * Handlers that may run for ever: those of policies that say so (loops, verbatim text). Each is called through a
+ * wrapper, which can be returned to. A signal that comes when one call has lasted for too long leads there. A handler
+ * touches only its instance and the policy's part of threads, and both are given up with the policy. So it can be left
  * anywhere.
  *
  *     RAISE ──► wrapper ──► handler … signal ──► dispatcher_leave_handler ──► wrapper ──► a stop
  *
- * Policies whose handlers all end are called straight.
+ * Policies whose handlers all end are called directly.
  */
 #include "contexts/tools.h"
 #include "core/containment.h"
 #include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
 
-/* True: the handler that is called next is left by a jump back to here. Not inlined: its frame is what is returned to.
- */
+/* True: the handler that is called next was left, by a jump back to here. Not inlined: its frame is returned to. */
 #define LEFT(scheduler) (enter_handler(scheduler), __builtin_setjmp(processor_here()->handler_jump))
 
 static void enter_handler(struct scheduler *scheduler) {
@@ -112,7 +111,7 @@ EVENT(steal)
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */
 
-/* Whoever asks cannot be told that there is no answer. */
+/* The caller of a query cannot be told that there is no answer. */
 static void contain(struct scheduler *scheduler, const char *query) {
     core_contain(processor_here(), scheduler, query, &core_overran, NULL, core_running(processor_here()));
 }

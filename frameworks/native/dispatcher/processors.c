@@ -1,9 +1,9 @@
 /*
- * The processors among each other: the one lock, which is held by whoever is in the dispatcher, how those sleep that
- * have nothing to do and are woken, and how processors come and go.
+ * The processors among each other: the one lock, which is held in the dispatcher; how processors with nothing to do
+ * sleep and are woken; and how processors come and go.
  *
- * A processor with nothing to run goes on in a context of its own, for the stack of the thread that it left may be run
- * on by another: there it sleeps in the driver, if nobody else does, or until it is woken.
+ * A processor with nothing to run goes on in a context of its own, because another may run on the stack of the thread
+ * that it left. There it sleeps in the driver, if no other does, or until it is woken.
  */
 #include <errno.h>
 
@@ -55,7 +55,7 @@ void dispatcher_entered(void) {
         resize();
 }
 
-/* Chains may have changed, or who waits for processors. May run other threads. */
+/* Chains may have changed, or which turns wait for processors. May run other threads. */
 static __attribute__((noinline)) void attend_to_changes(void) {
     if (dispatcher.turns_changed)
         core_look_at_turns(processor_here());
@@ -82,8 +82,8 @@ static void enter(void) {
     dispatcher_entered();
 }
 
-/* If there is something for another processor to do, one that is idle is woken. Those that have a node are, for what
- * comes there, at once (core_notice). */
+/* If there is something for another processor to do, wakes an idle one. Those with nodes are woken at once for what
+ * comes there (core_notice). */
 static void leave(void) {
     if (UNLIKELY(dispatcher.changes))
         attend_to_changes();
@@ -103,7 +103,7 @@ static void leave(void) {
     __atomic_store_n(&processor_here()->inside, false, __ATOMIC_RELAXED);
 }
 
-/* That could take a turn, if there is one; not that which polls, if there is another. */
+/* One that sleeps and could take a turn; not the one that polls, if there is another. */
 static struct processor *some_sleeper(void) {
     struct processor *sleeper = NULL;
     for (uint32_t i = 0; i < dispatcher.processors_count; i++) {
@@ -116,7 +116,7 @@ static struct processor *some_sleeper(void) {
     return sleeper;
 }
 
-/* Of those that share the root. */
+/* For those that share the root. */
 static bool has_work(int64_t for_others) {
     return core_ready(processor_here()) > for_others && !dispatcher.root.declined;
 }
@@ -163,7 +163,7 @@ static void rest(struct processor *here) {
         core_let_in(here);
     bool all_others = dispatcher.asleep + dispatcher.parked_asleep + 1 == dispatcher.processors_count;
     if (here->parked) {
-        if (!here->handed_on || dispatcher.asleep) /* else the one that it has handed its turn to sees to that */
+        if (!here->handed_on || dispatcher.asleep) /* else the one that has its turn now does that */
             hand_over();
         here->handed_on = NULL;
         core_fall_asleep(here);
@@ -190,8 +190,8 @@ static void rest(struct processor *here) {
     core_stop_polling(here);
 }
 
-/* What a processor would do that is parked is for the others: for one that is idle, or for those that run, each of
- * which may not know that something waits. */
+/* Leaves what a parked processor would do to the others: to an idle one, or to those that run, each of which may not
+ * know that something waits. */
 static void hand_over(void) {
     if (!wants_another())
         return;
@@ -259,8 +259,8 @@ void dispatcher_several(struct stack *stack, void *top) {
     dispatcher_set_guard(enter, leave, true);
 }
 
-/* There is another number of processors: schedulers are as many threads to their parents. The caller may have lost its
- * turn by that, or with its processor. */
+/* The number of processors has changed, and so how many threads schedulers are to their parents. The caller may have
+ * lost its turn by that, or with its processor. */
 static void fit(struct processor *here) {
     bool lost = here->over;
     core_adjust_all(here);
@@ -326,7 +326,7 @@ static void make_known(uint32_t count) {
 }
 
 void dispatcher_process(struct processor *processor, int *error_number, struct dispatcher_exceptions *exceptions) {
-    dispatcher.host->lock(); /* whoever has made it is done then */
+    dispatcher.host->lock(); /* by then the one that has made it is done */
     here()->processor = processor;
     __atomic_store_n(&processor->inside, true, __ATOMIC_RELAXED);
     processor->error_number = error_number;
@@ -337,7 +337,7 @@ void dispatcher_process(struct processor *processor, int *error_number, struct d
 
 void dispatcher_unblocked_for_later(void) {
     struct processor *here = processor_here();
-    /* It is about to sleep, or was interrupted in that; of those that share the root dispatcher_leave wakes one. */
+    /* It is about to sleep, or was interrupted in that. Of those that share the root, dispatcher_leave wakes one. */
     const struct scheduler *instance = UNLIKELY(here->asleep) ? core_instance_for(here) : NULL;
     if (instance && core_ready_at(here, instance) > 0)
         core_wake(here, here);
@@ -356,7 +356,7 @@ TOOLS_UNSEEN uint32_t dispatcher_processors(void) { return dispatcher.processors
 TOOLS_UNSEEN const struct processor *dispatcher_processor_at(uint32_t number) { return dispatcher.processors[number]; }
 
 /* Threads are READY that counted on a processor which is given up now: the event that made them so saw it idle, and so
- * took the processor from nobody. Somebody's turn ends, so that the policy decides between them. */
+ * took the processor from nobody. Some turn ends, so that the policy decides between them. */
 static void give_way(struct processor *here) {
     if (dispatcher.root.node || core_ready(here) <= dispatcher.asleep)
         return;
@@ -414,7 +414,7 @@ int dispatcher_bind(struct dispatcher_thread *thread, uint64_t processors) {
     dispatcher.picky = true;
     if (core_is_runnable(thread))
         core_list_picky(processor_here(), thread);
-    dispatcher.none_waits |= dispatcher.postponed != NULL; /* for one that it may run on now */
+    dispatcher.none_waits |= dispatcher.postponed != NULL; /* it may run on another one now */
     if (!dispatcher.root.node && !dispatcher.root.next && core_is_runnable(thread) && taken_from(thread))
         core_precede(processor_here(), thread);
     return 0;

@@ -1,7 +1,7 @@
 /*
- * How events are raised when a policy is compiled in and in force at the root, which is the only scheduler: its table
- * is a constant here, so its handlers are called directly and inlined. In all other cases, as the policy can be another
- * one, by way of a table as ever.
+ * How events are raised when a policy is compiled in and in force at the root, which is the only scheduler. The
+ * policy's table is a constant here, so its handlers are called directly and inlined. In all other cases the policy can
+ * be another one, and events are raised through its table.
  */
 #ifndef CATAPULTS_RAISE_COMPILED_IN_H
 #define CATAPULTS_RAISE_COMPILED_IN_H
@@ -11,7 +11,8 @@
 
 static CATAPULTS_COMPILED_IN_INSTANCE compiled_in_memory __attribute__((aligned(16)));
 
-/* A policy that does not look at the clock pays nothing for it: it reads neither `now` nor an import `consumed`. */
+/* A policy that does not look at the clock pays nothing for it: one that reads neither `now` nor an import
+ * `consumed`. */
 #if defined(CATAPULTS_COMPILED_IN_NOW) || defined(CATAPULTS_COMPILED_IN_THREADIMPORT_consumed)
 #define TELL_BY_SHORTCUT(running) tell(processor_here(), &dispatcher.root, running)
 #define CAN_TAKE_SHORTCUT(root) ((root)->self == &compiled_in_memory)
@@ -46,7 +47,7 @@ static inline __attribute__((always_inline)) struct catapults_thread *yield_to_n
 #define ASKED_FOR_CONSUMED_BY_SHORTCUT false
 #endif
 
-/* Mostly one handler is that of all reasons to block. */
+/* Mostly all reasons to block have one handler. */
 #define SAME(event) (CATAPULTS_COMPILED_IN_HANDLERS.event == CATAPULTS_COMPILED_IN_HANDLERS.block_lock)
 #define BLOCKS_ALIKE                                                                                                   \
     (SAME(block_io_read) && SAME(block_io_write) && SAME(block_io_accept) && SAME(block_io_connect) &&                 \

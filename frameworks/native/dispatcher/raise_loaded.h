@@ -15,8 +15,8 @@
 #define ASKED_FOR_CONSUMED_BY_SHORTCUT (dispatcher.root.consumed != NULL)
 #define BLOCKS_ALIKE false
 
-/* Who is next when what is RUNNING yields, or NULL, as `schedule` says. `stopped`: not even switch_out has been dealt
- * with, and why is in here->stop; only then can that be set although what is RUNNING goes on. */
+/* The next thread when the RUNNING one yields, or NULL, as `schedule` says. `stopped`: switch_out itself stopped, and
+ * why is in here->stop. Only then can that be set although the RUNNING thread goes on. */
 static inline __attribute__((always_inline)) struct catapults_thread *yield_to_next_by_shortcut(struct processor *here,
                                                                                                 bool *stopped) {
     struct catapults_thread *t = dispatcher.root.yield(dispatcher.root.self, &here->turn->policy, &here->stop);

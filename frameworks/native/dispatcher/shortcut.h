@@ -1,16 +1,15 @@
 /*
- * The shortcut, which is taken where nothing else is to be asked: one processor, one scheduler, whose policy is that
- * which the dispatcher was compiled for, nothing is recorded, and nobody asks what time it is. An event is the call of
- * a handler then, and the thread that goes on is the one that the policy dispatched. Each of these ways ends in that of
- * dispatcher.c that knows all cases, as soon as anything else comes up: none calls anything in between, so that it need
- * not keep what it knows on the stack.
+ * The shortcut, for the case that nothing else is to be asked: one processor; one scheduler, whose policy is the one
+ * that the dispatcher was compiled for; nothing is recorded, and nobody asks for the time. Then an event is the call of
+ * a handler, and the thread that the policy dispatched goes on. As soon as anything else comes up, each of these ways
+ * ends in the general one of dispatcher.c. None calls anything in between, so nothing need be kept on the stack.
  *
  * Only dispatcher.c includes this.
  */
 #ifndef CATAPULTS_SHORTCUT_H
 #define CATAPULTS_SHORTCUT_H
 
-/* The policy has dispatched something else than a thread that can run. */
+/* The policy has dispatched something other than a thread that can run. */
 static __attribute__((noinline)) void descend_and_run(struct catapults_thread *t, bool by_call) {
     struct processor *here = processor_here();
     run_as(here, here->current, descend(here, t), by_call);
@@ -34,7 +33,7 @@ static __attribute__((noinline)) void contain_and_run(const char *event, const s
     await_and_run(by_call);
 }
 
-/* Goes on with what the policy dispatched. Ends the function that calls it. `foresee`: see foresight.h. */
+/* Goes on with what the policy dispatched. The calling function must end with this. `foresee`: see foresight.h. */
 static inline __attribute__((always_inline)) void go_on_by_shortcut(struct processor *here, struct catapults_thread *t,
                                                                     bool by_call, bool foresee) {
     if (UNLIKELY(!can_go_on(t))) {
@@ -50,7 +49,7 @@ static inline __attribute__((always_inline)) void go_on_by_shortcut(struct proce
         change(here, here->current, next, by_call);
 }
 
-/* The thread that was RUNNING is not any more. Ends the function that calls it. */
+/* The thread that was RUNNING no longer is. The calling function must end with this. */
 static inline __attribute__((always_inline)) void decide_by_shortcut(struct processor *here, bool by_call) {
     if (UNLIKELY(here->patience <= 1)) {
         await_and_run(by_call);
@@ -60,7 +59,7 @@ static inline __attribute__((always_inline)) void decide_by_shortcut(struct proc
     }
 }
 
-/* It is time to look after what else there is, between the two events. */
+/* It is time to look after other things, between the two events. */
 static __attribute__((noinline)) void yield_and_attend(void) {
     const struct catapults_stop *stop = RAISE_BY_SHORTCUT(switch_out, &processor_here()->turn->policy);
     if (UNLIKELY(stop))
@@ -92,7 +91,7 @@ static inline __attribute__((always_inline)) void yield_by_shortcut(bool foresee
         go_on_by_shortcut(here, t, false, foresee);
 }
 
-/* For ever, on a turn of its own, and so that nobody need look after what it waits for. */
+/* For ever, on a turn of its own, and if nobody has to look after what it waits for. */
 static inline bool may_block_by_shortcut(const struct processor *here, const struct dispatcher_thread *self,
                                          enum dispatcher_reason reason, int64_t instant) {
     return LIKELY(dispatcher.shortcut) && LIKELY(instant == DISPATCHER_FOREVER) && LIKELY(here->turn == self) &&
@@ -120,7 +119,7 @@ static __attribute__((noinline)) int suspend_after_all(struct dispatcher_thread 
     return 0;
 }
 
-/* For ever, to the thread that *to names: that goes on at once, on the turn of the caller. */
+/* For ever, to the thread that *to names, which goes on at once, on the turn of the caller. */
 static inline __attribute__((always_inline)) int lend_by_shortcut(struct processor *here,
                                                                   struct dispatcher_thread *self, const uintptr_t *to,
                                                                   enum dispatcher_reason reason) {
@@ -140,13 +139,13 @@ static inline __attribute__((always_inline)) int lend_by_shortcut(struct process
     return UNLIKELY(self->to_be_suspended) ? suspend_after_all(self) : context_return_by_jump(0);
 }
 
-/* Whether nothing is to be done for it when it becomes READY but to say so. */
+/* Whether the thread only has to be told READY. */
 static inline bool is_usual(const struct dispatcher_thread *thread) {
     return thread->state == THREAD_BLOCKED && !thread->unusual && !thread->blocked_donors &&
            !timer_is_set(&thread->timer);
 }
 
-/* The event of one that is; the caller has counted it as RUNNABLE. */
+/* The event of such a thread; the caller has counted it as RUNNABLE. */
 static inline __attribute__((always_inline)) const struct catapults_stop *
 raise_event_by_shortcut(struct dispatcher_thread *thread) {
     thread->waits_for = NULL;
@@ -213,7 +212,7 @@ static __attribute__((noinline)) void contain_and_leave(struct dispatcher_thread
     leave_in_general(self);
 }
 
-/* By a thread that runs on a turn of its own, and to which nobody lends any. */
+/* For a thread that runs on a turn of its own, and to which nobody lends turns. */
 static inline __attribute__((always_inline)) void
 exit_by_shortcut(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *heir) {
     self->state = THREAD_ENDED;

@@ -9,8 +9,8 @@
 #include "dispatcher/instance.h"
 #include "dispatcher/trace.h"
 
-/* What C++ keeps for the kernel thread becomes that of `next`, and what else is to be exchanged (dispatcher_host).
- * `self` NULL: it has ended. */
+/* Exchanges what C++ keeps for the kernel thread for that of `next`, and what else the host exchanges
+ * (dispatcher_host). `self` NULL: it has ended. */
 static __attribute__((noinline)) void change_exceptions(struct processor *here, struct dispatcher_thread *self,
                                                         struct dispatcher_thread *next) {
     const struct dispatcher_exceptions none = {0};
@@ -25,13 +25,13 @@ static __attribute__((noinline)) void change_exceptions(struct processor *here, 
         dispatcher.host->exchange(self == &here->idle ? NULL : self, next == &here->idle ? NULL : next);
 }
 
-/* Whether there are any. */
+/* Whether there is any of that. */
 static inline bool are_exceptions(const struct processor *here, const struct dispatcher_thread *next) {
     return UNLIKELY(here->exceptions->caught != NULL) || UNLIKELY(here->exceptions->uncaught != 0) ||
            UNLIKELY(next->excepted);
 }
 
-/* `next` runs: what C keeps for the kernel thread is its own now. */
+/* `next` runs: what C keeps for the kernel thread is that thread's own now. */
 static inline __attribute__((always_inline)) void arrive(struct processor *here, struct dispatcher_thread *next) {
     *here->error_number = next->error_number;
     here->current = next;
@@ -53,9 +53,9 @@ static __attribute__((noinline)) int change_all(struct dispatcher_thread *next, 
 }
 
 /*
- * Goes on with `next`; returns 0 when somebody goes on with `self`. `by_call`: something is left to be done then, be it
- * to return to a function that called. Without that a yield ends in the switch itself and goes on straight in its
- * caller: a processor cannot foresee a return to another thread.
+ * Goes on with `next`; returns 0 when `self` goes on. `by_call`: something is left to be done then, even if only to
+ * return to a calling function. Without it, a yield ends in the switch itself and goes on directly in its caller: a
+ * processor cannot foresee a return to another thread.
  */
 static inline __attribute__((always_inline)) int change(struct processor *here, struct dispatcher_thread *self,
                                                         struct dispatcher_thread *next, bool by_call) {
@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) int change(struct processor *here, 
     return change_context(here, self, next, by_call);
 }
 
-/* The same by one that has ended. */
+/* The same for a thread that has ended. */
 static inline __attribute__((always_inline)) void
 change_for_good(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *next) {
     if (are_exceptions(here, next))
@@ -75,7 +75,7 @@ change_for_good(struct processor *here, struct dispatcher_thread *self, struct d
     context_leave(&self->context, &next->context);
 }
 
-/* `next` is what was decided: once nothing is due before it, it goes on. */
+/* `next` was decided: it goes on, once nothing is due before it. */
 static inline __attribute__((always_inline)) void run_as(struct processor *here, struct dispatcher_thread *self,
                                                          struct dispatcher_thread *next, bool by_call) {
     if (UNLIKELY(here->due))

@@ -21,7 +21,7 @@ void dispatcher_trace_to(struct trace_file *file) {
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-/* Those of a scheduler's policy stand together: its events in this order, then its variables. */
+/* The names of a scheduler's policy stand together: its events in this order, then its variables. */
 enum {
     NAME_NEWTHREAD,
     NAME_SCHEDULE,
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) uint16_t event_of(const struct sche
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* Threads that are READY to the policy, where that is easily said: one policy decides for one processor. */
+/* How many threads are READY to the policy, where that is easily said: one policy decides for one processor. */
 static inline __attribute__((always_inline)) uint16_t ready(enum trace_kind kind) {
     const struct scheduler *root = &dispatcher.root;
     if (dispatcher.several || root->next || root->node)
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) uint16_t ready(enum trace_kind kind
     case TRACE_IDLE:
         count = root->runnable;
         break;
-    default: /* somebody may be RUNNING */
+    default: /* a thread may be RUNNING */
         return TRACE_NOT_KNOWN;
     }
     return count < 0 || count >= TRACE_NOT_KNOWN ? TRACE_NOT_KNOWN : (uint16_t)count;
@@ -139,7 +139,7 @@ static void record_values(const char *base, const struct catapults_import *impor
 void dispatcher_record_dispatch(const struct dispatcher_thread *next) {
     struct processor *here = processor_here();
     if (next == &here->idle && here->handed_on) {
-        next = here->handed_on; /* it has left by now who ran here */
+        next = here->handed_on; /* what ran here has left by now */
     } else if (next == &here->idle) {
         if (!here->handed)
             dispatcher_record(TRACE_IDLE, NULL, 0);

@@ -1,16 +1,14 @@
 /*
- * The handlers that the native runtime calls: the C face of native.framework, in its order. Generated code fills the
- * table.
+ * The handlers that the native runtime calls: native.framework in C, in its order. Generated code fills the table.
  *
  * `self` is the policy's instance. Handlers of one instance never run at the same time. A handler that returns a stop
- * has changed nothing since the guard that failed. A null pointer in the table: the policy leaves an optional event to
- * the host.
+ * has changed nothing since the guard that failed. A null pointer leaves an optional event to the host.
  *
- * Of a policy with nodes (shared_size in catapults/policy.h) there is an instance for each processor. `self` of
- * arrival, departure and dispatch is what the instances share, that of all others the instance of the processor that
- * the thread, or the question, is of. All handlers, of whichever instance, are called under the runtime's one lock: no
- * two of them ever run at the same time. A policy without nodes has a null pointer for each of these five, and one
- * instance that all processors ask.
+ * A policy with nodes (shared_size in catapults/policy.h) has an instance for each processor. `self` of arrival,
+ * departure and dispatch is what the instances share. `self` of all others is the instance of the processor that the
+ * thread, or the question, belongs to. All handlers of all instances are called under the runtime's one lock, so no two
+ * of them ever run at the same time. A policy without nodes has null pointers for arrival, departure, dispatch, migrate
+ * and steal, and one instance that all processors ask.
  */
 #ifndef CATAPULTS_NATIVE_POLICY_H
 #define CATAPULTS_NATIVE_POLICY_H
@@ -46,23 +44,23 @@ struct native_handlers {
     bool (*is_ready)(const void *self, const struct catapults_thread *t);
     bool (*can_switch_to)(const void *self, const struct catapults_thread *t);
 
-    /* A processor has come; the policy keeps it. Before it, its properties are set (catapults_policy.properties). */
+    /* A processor has come, with its properties set (catapults_policy.properties); the policy keeps it. */
     native_thread_event *arrival;
-    /* A processor goes; the policy gives it up: its `container` is 0 then. After it, no handler of its instance is
-     * called. */
+    /* A processor goes; the policy gives it up, and its `container` is then 0. No handler of its instance is called
+     * afterwards. */
     native_thread_event *departure;
     /*
-     * Optional. A thread in hand, adopted, its imported variables linked: it is in the list at catapults_policy.sent
-     * then, with the processor as its `parent`. There is a processor. newthread follows in the instance of that
-     * processor, if the thread is new, else migrate.
+     * Optional. Places a thread in hand, which is adopted and has its imported variables linked. Afterwards it is in
+     * the list at catapults_policy.sent, with the processor as its `parent`. There is a processor. In the instance of
+     * that processor newthread follows if the thread is new, else migrate.
      */
     native_thread_event *dispatch;
     /* A thread in hand that was on another processor before. Does not fail. */
     native_thread_event *migrate;
     /*
-     * Optional. `t` is a processor that has nothing to do, not the one whose instance this is; some thread is READY
-     * here. Those that it can have, if any, are in the list at catapults_policy.sent then, with that processor as their
-     * `parent`; migrate follows there for each, or here for one that may not run there.
+     * Optional. `t` is a processor that has nothing to do, not this instance's own; some thread is READY here.
+     * Afterwards those that it can have, if any, are in the list at catapults_policy.sent, with that processor as their
+     * `parent`. Then migrate follows for each: there, or here if the thread may not run there.
      */
     native_thread_event *steal;
 };

@@ -1,8 +1,8 @@
 /*
- * The driver that every kernel has. A descriptor is registered once, edge-triggered, for everything; an edge ends the
- * waits that it concerns. No edge is missed: callers try before they wait, and edges are read only in `poll`, when
- * nobody is in between; where somebody may be, on another processor or because it was interrupted there, what came is
- * kept for the next that waits.
+ * The driver that every kernel has. Each descriptor is registered once, edge-triggered, for everything. An edge ends
+ * the waits that it concerns. No edge is missed: callers try before they wait, and only `poll` reads edges, when no
+ * thread is between the two. A thread may be there on another processor, or because it was interrupted there: then what
+ * came is kept for the next wait.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -30,7 +30,7 @@ static int start_epoll(bool several) {
     epoll = epoll_create1(EPOLL_CLOEXEC);
     if (epoll < 0)
         return errno;
-    int error = several ? start_kicks() : 0; /* at once: who is about to sleep may be kicked before */
+    int error = several ? start_kicks() : 0; /* before any sleep: a kick may come first */
     if (error)
         stop_epoll();
     return error;
@@ -52,20 +52,20 @@ static int ready(struct io_wait *wait) {
     return state->registered ? 0 : remember(wait->descriptor, state);
 }
 
-/* Also in handlers of signals; the tools know of libc's function. */
+/* Called in handlers of signals too. The tools intercept libc's function. */
 static TOOLS_UNSEEN void kick(void) {
     uint64_t one = 1;
     int error = errno;
-    if (syscall(SYS_write, kicks, &one, sizeof one) < 0) /* it is full of kicks, each of which does */
+    if (syscall(SYS_write, kicks, &one, sizeof one) < 0) /* it is full of kicks, and one is enough */
         errno = error;
 }
 
 static void cancel(struct io_wait *wait) { io_finish(wait, -ECANCELED); }
 
 static void forget(int descriptor, struct io_descriptor *state) {
-    /* Close would do it, unless the file is open under another number or in another process. */
+    /* close() would do it, unless the file is open under another number or in another process. */
     if (state->registered)
-        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); /* ENOENT, EBADF: then it has been forgotten */
+        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); /* ENOENT, EBADF: already forgotten */
 }
 
 const struct io_driver io_epoll_driver = {
@@ -80,7 +80,7 @@ const struct io_driver io_epoll_driver = {
 
 static void poll_epoll(int64_t instant) {
     static struct epoll_event events[BATCH]; /* not on the stack of a thread, which may be small */
-    int error = errno;                       /* of the thread that waits, in whose name this is */
+    int error = errno;                       /* of the waiting thread, on whose behalf this runs */
     bool shared = dispatcher_guard.guarded;
     int count = 0;
     if (instant >= 0)
@@ -143,7 +143,7 @@ static int sleep_until(struct epoll_event *events, int64_t instant) {
 
 static int remember(int descriptor, struct io_descriptor *state) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET, .data.fd = descriptor};
-    /* It is registered, and what was known of it has been forgotten: what has come for it is reported anew. */
+    /* EEXIST: it is registered, but what was known of it was forgotten. MOD reports anew what has come for it. */
     if (epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0 &&
         (errno != EEXIST || epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0))
         return errno;

@@ -1,6 +1,6 @@
 /*
- * Files, pipes and all other descriptors. Each transfer is tried without waiting (RWF_NOWAIT). What is on a disk is
- * then left to the driver as an operation; everything else is waited for.
+ * Files, pipes and all other descriptors. Each transfer is first tried without waiting (RWF_NOWAIT). If it must wait, a
+ * file on a disk is left to the driver as an operation; everything else is waited for.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ static ssize_t read_all(int descriptor, void *buffer, size_t size, off_t offset)
             return io_failed((int)count);
         if (count > 0)
             done += (size_t)count;
-        /* Of a file, a part may have been in memory: its reader gets the whole. A pipe gives what it has. */
+        /* Part of a file may have been in memory: its reader gets the whole. A pipe gives what it has. */
         if (count <= 0 || done == size || !on_disk(descriptor))
             return (ssize_t)done;
     }
@@ -52,7 +52,7 @@ ssize_t catapults_pread(int descriptor, void *buffer, size_t size, off_t offset)
 
 ssize_t catapults_write(int descriptor, const void *buffer, size_t size) {
     catapults_testcancel();
-    if (__builtin_expect(size == 0, 0)) { /* a datagram, if it is a socket for such */
+    if (__builtin_expect(size == 0, 0)) { /* a datagram, on a datagram socket */
         int before = errno;
         ssize_t sent = catapults_send_until(descriptor, buffer, 0, 0, CATAPULTS_FOREVER);
         if (sent == 0 || errno != ENOTSOCK)
@@ -131,7 +131,7 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
         }
         if (on_disk(descriptor))
             return transfer_disk(writing, descriptor, parts, count, offset);
-        if (!supported && offset >= 0) /* no pipe or socket has offsets: this says so */
+        if (!supported && offset >= 0) /* pipes and sockets have no offsets: the call says so */
             return transfer_at(writing, descriptor, parts, count, offset);
 
         short events = writing ? POLLOUT : POLLIN;
@@ -149,7 +149,7 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
     }
 }
 
-/* Without waiting: -1, and errno. */
+/* Does not wait. On an error -1, and errno. */
 static ssize_t transfer_now(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
     return writing ? pwritev2(descriptor, parts, count, offset, RWF_NOWAIT)
                    : preadv2(descriptor, parts, count, offset, RWF_NOWAIT);
@@ -159,7 +159,7 @@ static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *p
     ssize_t result = -EAGAIN;
     if (io_driver->readv != NULL) {
         bool closed = false;
-        /* POSIX: of two that move the position of one file, the second begins where the first has ended. */
+        /* POSIX: if two move the position of one file, the second begins where the first has ended. */
         if (offset < 0 && (result = take_position(descriptor)) < 0)
             return result;
         result = transfer_by_driver(writing, descriptor, parts, count, offset, &closed);
@@ -170,7 +170,7 @@ static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *p
     return result == -EAGAIN || result == -EINTR ? transfer_at(writing, descriptor, parts, count, offset) : result;
 }
 
-/* On several processors one could move the position of the file by a call while the kernel does so by itself. */
+/* On several processors, one could move the file's position by a call while the kernel does so for an operation. */
 static ssize_t transfer_in_turn(bool writing, int descriptor, const struct iovec *parts, int count) {
     bool closed = false;
     ssize_t result = take_position(descriptor);
@@ -204,7 +204,7 @@ static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iov
     return result;
 }
 
-/* Holds the processor for as long as it takes. */
+/* Holds the processor as long as it takes. */
 static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
     ssize_t moved;
     do
@@ -214,8 +214,7 @@ static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *par
     return moved < 0 ? -errno : moved;
 }
 
-/* For a terminal, or a pipe before Linux 6.4: poll has said that there is something to read, or room for PIPE_BUF
- * bytes. */
+/* For a terminal, or a pipe before Linux 6.4: poll has reported something to read, or room for PIPE_BUF bytes. */
 static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *parts, int count) {
     while (count > 1 && parts->iov_len == 0)
         parts++, count--;

@@ -27,15 +27,14 @@ int *io_error_number(void);
 #undef errno
 #define errno (*io_error_number())
 
-/* In a child of fork: forgets the waits; what the driver knew of descriptors. */
+/* In a child of fork: forgets the waits, and what the driver knew of descriptors. */
 void io_forget_waits(void);
 
-/* ---- Waiting
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
 
 /*
- * A thread that waits for something to happen to a descriptor. It lives on the stack of that thread, and stands in the
- * descriptor's list until the thread runs again, so that a close finds also those whose wait is over but that have not
+ * A thread that waits for something to happen to a descriptor. It is on the stack of that thread, and in the
+ * descriptor's list until the thread runs again. So a close also finds waits that are over but whose threads have not
  * run since: by then the number may be another file's.
  *
  *     struct io_wait wait;
@@ -45,27 +44,27 @@ void io_forget_waits(void);
  */
 struct io_wait {
     struct io_wait *next, *previous;                   /* of the same descriptor */
-    struct io_wait *finished_next, *finished_previous; /* finished, and the thread is to be unblocked */
-    struct dispatcher_thread *thread;                  /* NULL: it is not blocked any more */
+    struct io_wait *finished_next, *finished_previous; /* finished waits whose threads are to be unblocked */
+    struct dispatcher_thread *thread;                  /* NULL: it is no longer blocked */
     int descriptor;
-    bool local;   /* the driver knows nothing of it: another thread finishes it, or its instant does */
+    bool local;   /* the driver does not know of it: another thread finishes it, or its instant does */
     bool done;    /* the kernel is finished with it, and `result` is set */
     bool closed;  /* the descriptor was closed; the wait has left its list */
     short events; /* of a wait for readiness: POLLIN, POLLOUT…; else 0 */
     int result;   /* readiness: what is there (> 0); an operation: what its call returns; negative: error number */
 };
 
-/* Enters, and puts `wait` into the descriptor's list. 0; or -ENOMEM, -EBADF, and has left again. */
+/* Enters, and puts `wait` into the descriptor's list. 0; or -ENOMEM or -EBADF, having left again. */
 int io_wait_begin(struct io_wait *wait, int descriptor);
 
-/* Blocks the running thread until the driver finishes the wait. `started` is what the driver returned when it was told:
- * if it is an error number, nothing is waited for. Leaves. Returns wait->result, -ETIMEDOUT at the instant, -ECANCELED
- * if the thread was cancelled, -ERESTART if it is to run handlers of signals (io_interrupted), or -EBADF after a close.
+/* Blocks the running thread until the driver finishes the wait; leaves. `started`: what the driver returned when it was
+ * told; if it is an error number, nothing is waited for. Returns wait->result, -ETIMEDOUT at the instant, -ECANCELED if
+ * the thread was cancelled, -ERESTART if it is to run handlers of signals (io_interrupted), or -EBADF after a close.
  * Afterwards the kernel touches nothing that belongs to the operation. */
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant);
 
-/* The two halves of these for a thread that waits for several: it blocks in between by itself. Within dispatcher_enter.
- * Whether a wait that is not known to the driver is `local` has to be said before the second. */
+/* The two halves of these for a thread that waits for several, and blocks in between by itself. Within
+ * dispatcher_enter. If the driver does not know of the wait, `local` must be set before the second. */
 int io_wait_enlist(struct io_wait *wait, int descriptor);
 void io_wait_delist(struct io_wait *wait);
 
@@ -77,15 +76,15 @@ int io_wait_ready(int descriptor, short events, enum dispatcher_reason reason, i
 /* What the drivers say of a file on a disk, or a directory: epoll at once, io_uring when the wait is over. */
 static inline bool io_is_inert(int error) { return error == EPERM || error == EINVAL; }
 
-/* Waits for the instant, or for another thread to finish the wait: as io_wait_end, and -EINTR. 0 may be
- * without cause. */
+/* Waits for the instant, or for another thread to finish the wait: as io_wait_end, and -EINTR. 0 may come without
+ * cause. */
 int io_wait_only(int descriptor, enum dispatcher_reason reason, int64_t instant);
 
 /* After -ERESTART: runs the handlers. Returns 0, if the call goes on, or -EINTR. */
 int io_interrupted(void);
 
-/* The wait is over. Its thread is unblocked when the dispatcher polls the driver next: never in the middle of
- * something, where the policy might give the processor to it at once. */
+/* Ends the wait. Its thread is unblocked when the dispatcher next polls the driver: never in the middle of something,
+ * where the policy might give the processor to it at once. */
 void io_finish(struct io_wait *wait, int result);
 
 /* For the drivers' `poll`, which does not sleep if io_finished, and unblocks at its end. */
@@ -95,12 +94,11 @@ void io_unblock_finished(void);
 /* Whether any thread waits. */
 bool io_waiting(void);
 
-/* ---- Descriptors
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Descriptors ------------------------------------------------------------------------------------------------- */
 
 /* What is known of a descriptor that a call of ours has seen; all zero: nothing. Forgotten by catapults_close. */
 struct io_descriptor {
-    struct io_wait *first, *last; /* who waits for it, in the order of arrival */
+    struct io_wait *first, *last; /* that wait for it, in order of arrival */
     bool nonblocking;             /* O_NONBLOCK is set: accept4 and sendfile return at once */
     bool drained;                 /* the last recv took all there was, and nothing is known to have come since */
     bool moving;                  /* an operation that moves the file's position is under way */
@@ -110,15 +108,14 @@ struct io_descriptor {
     bool ended;                   /* epoll: …but the end of the stream, an error or urgent data may still be there */
 };
 
-/* Some number may be another file's at any moment: what is found out of a file now is not to be kept. */
+/* Whether a number may be another file's at any moment: then what is found out of a file now must not be kept. */
 bool io_closing(void);
 /* NULL: nothing is known. The pointer holds until the next io_descriptor_add, or until the caller leaves. */
 struct io_descriptor *io_descriptor(int descriptor);
 /* Makes room first if there is none. NULL: errno is ENOMEM, or EBADF if the number is not open. */
 struct io_descriptor *io_descriptor_add(int descriptor);
 
-/* ---- Drivers
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- Drivers ----------------------------------------------------------------------------------------------------- */
 
 struct io_driver {
     const char *name;
@@ -128,9 +125,8 @@ struct io_driver {
 
     /* Each is told of a wait and calls io_finish when it is over. Returns 0 or an error number. */
     int (*ready)(struct io_wait *wait);
-    /* Operations that the kernel carries out by itself. NULL: this driver has none, and the call itself is made, which
-     * for sockets follows `ready`, and for files holds the processor as long as the disk takes. `parts` outlives the
-     * wait. */
+    /* Operations that the kernel carries out by itself. NULL: this driver has none, and the call itself is made: for
+     * sockets after `ready`; for files it holds the processor as long as the disk takes. `parts` outlives the wait. */
     int (*recv)(struct io_wait *wait, void *buffer, size_t size, int flags);
     int (*readv)(struct io_wait *wait, const struct iovec *parts, int count, off_t offset);
     int (*writev)(struct io_wait *wait, const struct iovec *parts, int count, off_t offset);
@@ -144,11 +140,10 @@ struct io_driver {
 
 extern const struct io_driver io_uring_driver, io_epoll_driver;
 
-/* The one in use; NULL before catapults_io_start. */
+/* The driver in use; NULL before catapults_io_start. */
 extern const struct io_driver *io_driver;
 
-/* ---- Between files.c and sockets.c
- * ------------------------------------------------------------------------------------- */
+/* ---- Between files.c and sockets.c ------------------------------------------------------------------------------- */
 
 /* Writes all parts, at the file's position if `offset` is -1. As write(2) on a blocking descriptor. */
 ssize_t io_write(int descriptor, const struct iovec *parts, int count, off_t offset, int64_t instant);
@@ -158,8 +153,8 @@ ssize_t io_write(int descriptor, const struct iovec *parts, int count, off_t off
 /* What is left of `parts` after its first `done` bytes: at most IO_PARTS go into `rest`. Returns how many. */
 int io_parts_after(const struct iovec *parts, int count, size_t done, struct iovec *rest);
 
-/* Sets errno from a negative error number. Returns -1. -ECANCELED ends the thread, if it was cancelled: nothing may be
- * left to be put in order. */
+/* Sets errno from a negative error number. Returns -1. -ECANCELED ends the thread if it was cancelled, so nothing may
+ * be left to put in order. */
 int io_failed(int negative);
 
 #endif

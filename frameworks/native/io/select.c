@@ -1,6 +1,6 @@
 /*
- * Waiting for any of several things: look at all; if nothing has happened yet, tell each where to report, block once,
- * and look again. What wakes the thread is no more than a hint.
+ * Waits for any of several things. It looks at all; if nothing has happened yet, it tells each where to report, blocks
+ * once, and looks again. What wakes the thread is only a hint.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct post {
         } port;
     };
     bool posted;
-    bool inert; /* a file that poll(2) always says the same of, and has said nothing: nothing will happen */
+    bool inert; /* poll(2) always says the same of this file, and has said nothing: nothing will happen */
 };
 
 /* One call. */
@@ -147,7 +147,7 @@ static int look_at_descriptors(struct selection *selection) {
     return found;
 }
 
-/* What is no descriptor. */
+/* For all but descriptors. */
 static bool has_happened(const struct catapults_source *source) {
     switch (source->kind) {
     case CATAPULTS_SOURCE_DESCRIPTOR:
@@ -162,9 +162,9 @@ static bool has_happened(const struct catapults_source *source) {
     __builtin_unreachable();
 }
 
-/* Until something may have happened: 0; or ETIMEDOUT, ECANCELED, ERESTART, EBADF, EINVAL, ENOMEM. */
+/* Waits until something may have happened: 0; or ETIMEDOUT, ECANCELED, ERESTART, EBADF, EINVAL, ENOMEM. */
 static int wait(struct selection *selection, int64_t instant) {
-    bool expires = true; /* with the instant of the call; otherwise with that of a source */
+    bool expires = true; /* at the instant of the call; false: at that of a source */
     int error = 0;
     size_t posted = 0;
     dispatcher_enter();
@@ -216,7 +216,7 @@ static int post(struct selection *selection, size_t index) {
         post->wait.events = source->events | POLLERR | POLLHUP;
         error = post->inert ? EPERM : io_driver->ready(&post->wait);
         if (error != 0) {
-            post->wait.local = true; /* the driver does not know it */
+            post->wait.local = true; /* the driver does not know the wait */
             post->inert = io_is_inert(error);
             error = post->inert ? 0 : error == ENOMEM ? ENOMEM : EAGAIN;
         }
@@ -239,7 +239,7 @@ static int post(struct selection *selection, size_t index) {
     return error;
 }
 
-/* Whether the descriptor has been closed meanwhile: its number may be another file's. */
+/* True: the descriptor was closed meanwhile, and its number may be another file's. */
 static bool withdraw(struct selection *selection, size_t index) {
     const struct catapults_source *source = &selection->sources[index];
     struct post *post = &selection->posts[index];

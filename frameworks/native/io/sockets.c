@@ -1,6 +1,6 @@
 /*
- * Sockets. Each call is tried at once, for that is what mostly succeeds, and waits when the kernel says EAGAIN. It
- * tries again only after the wait has said that the number still stands for the same descriptor.
+ * Sockets. Each call is tried at once, since that mostly succeeds. It waits when the kernel says EAGAIN, and tries
+ * again only after the wait has said that the number still stands for the same descriptor.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ ssize_t catapults_writev_until(int descriptor, const struct iovec *parts, int co
             return done > 0 ? (ssize_t)done : -1;
         }
         if (sent >= 0 && message.msg_iovlen == IO_PARTS)
-            continue; /* perhaps all that was offered has gone */
+            continue; /* perhaps all that was offered was sent */
         int result = io_wait_ready(descriptor, POLLOUT, BLOCK_IO_WRITE, instant);
         if (result < 0)
             return done > 0 && result != -EBADF ? (ssize_t)done : io_failed(result);
@@ -191,8 +191,8 @@ static bool is_stream(int descriptor) {
 }
 
 /* Whether a try would be in vain: a server has mostly read the whole request, and the next one is not there yet. An
- * operation of the driver tries by itself, so a wrong guess costs nothing but time; a wait for an edge would never end,
- * so it must be sure. */
+ * operation of the driver tries by itself, so a wrong guess costs only time. A wait for an edge would never end, so
+ * there the answer must be certain. */
 static bool known_empty(int descriptor, int flags) {
     dispatcher_enter();
     const struct io_descriptor *state = io_descriptor(descriptor);
@@ -229,7 +229,7 @@ static void note_received(int descriptor, size_t size, int flags, ssize_t receiv
     dispatcher_leave();
 }
 
-/* The descriptor is new: what was known is of an earlier one of its number, which close(2) closed. */
+/* The descriptor is new. What was known is of an earlier one of its number, which close(2) closed. */
 static void begin_anew(int descriptor, bool nonblocking) {
     dispatcher_enter();
     struct io_descriptor *state = io_descriptor(descriptor);
@@ -262,7 +262,7 @@ static int connect_in_time(int descriptor, const struct sockaddr *address, sockl
     bool begun = false;
     while (connect(descriptor, address, length) < 0) {
         if (errno == EAGAIN) {
-            /* A Unix-domain listener whose queue is full, which nothing reports: ask again, less and less often. */
+            /* A Unix-domain listener whose queue is full. Nothing reports room: ask again, less and less often. */
             int64_t now = catapults_now();
             if (now >= instant)
                 return -ETIMEDOUT;

@@ -1,4 +1,4 @@
-/* Which driver. */
+/* Chooses the driver. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,14 +24,14 @@ int catapults_io_start(const char *choice, const char *without_ring, bool severa
     }
     int error;
     if (choice == NULL || *choice == '\0') {
-        /* A kernel without io_uring, a container or a setting that refuses it: all the same to us. */
+        /* A kernel without io_uring, a container or a setting that refuses it: all are the same to us. */
         error = without_ring ? ENOTSUP : start(&io_uring_driver, several);
         if (error != 0)
             error = start(&io_epoll_driver, several);
         if (error != 0)
             fprintf(stderr, "catapults: cannot wait for descriptors: %s\n", strerror(error));
     } else if (strcmp(choice, io_uring_driver.name) == 0 && without_ring) {
-        /* A ring belongs to the kernel thread that made it, which may be blocked, or another. */
+        /* A ring belongs to the kernel thread that made it: that one may be blocked, or another one may run. */
         fprintf(stderr, "catapults: %s asks for io_uring, which does not go with %s; \"epoll\" does\n", origin,
                 without_ring);
         error = EINVAL;
@@ -61,12 +61,12 @@ void catapults_io_stop(void) {
     io_driver = NULL;
     struct sigaction action;
     if (ignored_sigpipe && sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
-        signal(SIGPIPE, SIG_DFL); /* cannot fail, nor below: there is such a signal */
+        signal(SIGPIPE, SIG_DFL); /* cannot fail, here or below: the signal exists */
     ignored_sigpipe = false;
 }
 
 int io_restart(void) {
-    io_driver->stop(); /* the parent's is not touched by that */
+    io_driver->stop(); /* the parent's driver is untouched */
     io_forget_waits();
     int error = start(io_driver, false);
     if (error != 0 && io_driver != &io_epoll_driver)
@@ -83,8 +83,8 @@ static int start(const struct io_driver *driver, bool several) {
     return error;
 }
 
-/* Sends say MSG_NOSIGNAL, but write and sendfile cannot, and one thread's peer must not end the whole program. An
- * application that has chosen a disposition keeps it. */
+/* Sends say MSG_NOSIGNAL, but write and sendfile cannot, and one thread's peer must not end the whole program. A
+ * disposition chosen by the application stays. */
 static void ignore_sigpipe(void) {
     struct sigaction action;
     if (sigaction(SIGPIPE, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL) {

@@ -1,10 +1,10 @@
 /*
- * The driver on io_uring. Waits and operations are entries of the submission ring; they are submitted when the
- * dispatcher has nothing better to do, so that one system call begins many and collects many.
+ * The driver on io_uring. Waits and operations are entries of the submission ring. The dispatcher submits them when it
+ * has nothing better to do, so that one system call begins many and collects many.
  *
  * Several processors use the ring under their lock. The one that sleeps in the kernel has submitted all there was, and
- * touches nothing of the ring until it is back; what others prepare meanwhile they submit at once, as nobody else would
- * do so soon. To end its sleep there is always one more entry, of an eventfd that others can write to.
+ * touches nothing of the ring until it is back. What others prepare meanwhile they submit at once: nobody else would do
+ * so soon. One more entry, of an eventfd that others can write to, is always there to end its sleep.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -18,14 +18,14 @@
 #include "process/signals.h"
 
 #define ENTRIES 1024     /* of the submission ring; a full one is submitted */
-#define COMPLETIONS 4096 /* what does not fit the kernel keeps for later (IORING_FEAT_NODROP) */
+#define COMPLETIONS 4096 /* the kernel keeps the surplus for later (IORING_FEAT_NODROP) */
 
 static struct io_uring ring;
-static bool poll_first; /* recv can be told that there is nothing yet */
+static bool poll_first; /* recv can be told that nothing has come yet */
 static bool missed;     /* a cancellation that has completed found nothing */
 
-/* Of several processors. */
-static int kicks = -1;    /* an eventfd that ends the sleep of the one that sleeps here */
+/* With several processors. */
+static int kicks = -1;    /* an eventfd that ends the sleep in the kernel */
 static bool kick_awaited; /* the ring has the entry for it */
 static bool sleeping;
 
@@ -42,8 +42,9 @@ static struct io_uring_sqe *entry(void);
 static bool operations_supported(void);
 
 static int start_uring(bool several) {
-    /* The best that the kernel has: completions are prepared only when we ask for them (6.1); without interrupting us
-     * (5.19). With several processors, that of another kernel thread, which may compute for long: it is interrupted. */
+    /* The best that the kernel has: completions are prepared only when we ask for them (6.1), or without interrupting
+     * us (5.19). With several processors, the kernel thread that began an operation may compute for long: the
+     * completion interrupts it. */
     static const unsigned modes[] = {
         IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
         IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
@@ -65,7 +66,7 @@ static int start_uring(bool several) {
     if (error)
         return error;
     if (!several) {
-        io_uring_register_ring_fd(&ring); /* spares the kernel a look-up per system call; works as well without */
+        io_uring_register_ring_fd(&ring); /* spares a look-up per system call; not needed */
         return 0;
     }
     kicks = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -84,11 +85,11 @@ static void stop_uring(void) {
     kick_awaited = sleeping = false;
 }
 
-/* Also in handlers of signals; the tools know of libc's function. */
+/* Called in handlers of signals too. The tools intercept libc's function. */
 static TOOLS_UNSEEN void kick(void) {
     uint64_t one = 1;
     int error = errno;
-    if (syscall(SYS_write, kicks, &one, sizeof one) < 0) /* it is full of kicks, each of which does */
+    if (syscall(SYS_write, kicks, &one, sizeof one) < 0) /* it is full of kicks, and one is enough */
         errno = error;
 }
 
@@ -129,9 +130,9 @@ static int fsync_uring(struct io_wait *wait) {
     return 0;
 }
 
-/* Waits for the operation's own completion: only then the kernel is done with its buffer. For all that waits on a
- * socket or a pipe the kernel completes it at once. It does not find one that it is about to try again, as data came,
- * and that then waits on, as somebody else had them: until it is complete it is cancelled anew. */
+/* Waits for the operation's own completion: only then is the kernel done with its buffer. The kernel completes waits on
+ * a socket or a pipe at once. It does not find an operation that it is about to try again because data came. If
+ * somebody else has taken the data, that one waits on: so it is cancelled anew until it is complete. */
 static void cancel(struct io_wait *wait) {
     bool before = signals.off;
     signals.off = true;
@@ -142,10 +143,10 @@ static void cancel(struct io_wait *wait) {
         for (missed = false; !wait->done && !missed; reap())
             io_uring_submit_and_wait(&ring, 1); /* if not, once more */
         if (missed)
-            sched_yield(); /* to the kernel thread that began the operation: it is to try it again */
+            sched_yield(); /* to the kernel thread that began the operation and is to try it again */
     }
-    /* The kernel stops at an entry that it refuses, say of a descriptor that is closed. Were the cancellation left
-     * behind it, it would find the next operation that waits at this address. */
+    /* The kernel stops at an entry that it refuses, say of a closed descriptor. A cancellation left behind it would
+     * find the next operation that waits at this address. */
     submit_all();
     pass_on_kick();
     signals.off = before;
@@ -192,7 +193,7 @@ static struct __kernel_timespec time_of(int64_t left) {
 
 static void sleep_alone(int64_t instant, int64_t left) {
     if (instant == CATAPULTS_FOREVER) {
-        io_uring_submit_and_wait(&ring, 1); /* who is woken early, or for an error, comes again; so it is below */
+        io_uring_submit_and_wait(&ring, 1); /* woken early, or by an error: the caller comes again */
         return;
     }
     struct __kernel_timespec time = time_of(left);
@@ -200,7 +201,7 @@ static void sleep_alone(int64_t instant, int64_t left) {
     io_uring_submit_and_wait_timeout(&ring, &first, 1, &time, NULL); /* see above */
 }
 
-/* By a call that knows nothing of the ring in memory. */
+/* Its system call knows nothing of the ring in memory. */
 static void sleep_among_others(int64_t instant, int64_t left) {
     await_kick();
     submit_all();
@@ -232,7 +233,7 @@ static void submit_all(void) {
             reap(); /* EBUSY: it wants its completions collected first */
 }
 
-/* A system call only if there is something to submit, or the kernel says that it has something for us. */
+/* A system call only if there is something to submit, or the kernel has something for us. */
 static void enter(void) {
     unsigned flags = IO_URING_READ_ONCE(*ring.sq.kflags);
     if (flags & (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW))
@@ -250,7 +251,7 @@ static void await_kick(void) {
     kick_awaited = true;
 }
 
-/* It is for the one that sleeps, be it only about to; who else finds it has it come again. */
+/* It is for the one that sleeps, or is about to. If another finds it, it comes again. */
 static void take_kick(void) {
     uint64_t count;
     int error = errno;

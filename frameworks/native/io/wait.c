@@ -12,7 +12,7 @@
 static struct io_descriptor *table; /* by descriptor; grows, never shrinks */
 static int table_size;
 static unsigned waits;
-static unsigned closing; /* calls of catapults_close that have yet to say that the number is another file's */
+static unsigned closing; /* unfinished calls of catapults_close: the number may be another file's */
 static struct io_wait *finished_first, *finished_last; /* in the order in which they finished */
 
 static void delist(struct io_wait *wait);
@@ -29,7 +29,7 @@ int io_wait_begin(struct io_wait *wait, int descriptor) {
 }
 
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
-    int early = 0; /* why it is over before its time: ETIMEDOUT, ECANCELED, ERESTART */
+    int early = 0; /* why the wait ended early: ETIMEDOUT, ECANCELED, ERESTART */
     if (started == 0 && !wait->done)
         early = (reason == BLOCK_IO_FILE ? cancel_block_only : cancel_block)(handle_of(wait->thread), reason, instant);
     else if (started != 0)
@@ -39,12 +39,12 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
     io_wait_delist(wait);
     dispatcher_leave();
     if (wait->closed)
-        return -EBADF; /* whatever has happened before: the caller must not go on with that number */
+        return -EBADF; /* whatever happened before: the caller must not use that number again */
     if (started != 0)
         return -started;
     if (early && wait->result < 0)
         return -early;
-    /* Nobody has cancelled it but the kernel: a signal kept io_uring from making a kernel thread for it. */
+    /* Only the kernel can have cancelled it: a signal kept io_uring from making a kernel thread for it. */
     return wait->result == -ECANCELED ? -EAGAIN : wait->result;
 }
 
@@ -113,7 +113,7 @@ void io_unblock_finished(void) {
         struct dispatcher_thread *thread = wait->thread;
         take_finished(wait);
         wait->thread = NULL;
-        if (core_is_blocked(thread)) /* else its instant has made it ready, and it has not run since */
+        if (core_is_blocked(thread)) /* otherwise its instant has made it ready, and it has not run since */
             dispatcher_unblock(thread);
     }
 }
@@ -177,14 +177,14 @@ int catapults_close(int descriptor) {
         *state = (struct io_descriptor){0};
     }
     dispatcher_leave();
-    /* Others run here. After EINTR Linux has closed it all the same. */
+    /* Other threads run here. Even after EINTR, Linux has closed it. */
     bool closed = close(descriptor) == 0 || errno == EINTR;
     try_again(descriptor);
     return closed ? 0 : -1;
 }
 
-/* Who has begun to wait while the file was being closed may wait for a file that nobody can write to any more, or
- * already for the next of that number: each looks for itself. */
+/* A thread that began to wait while the file was being closed may wait for a file that nobody can write to any more, or
+ * already for the next one of that number. Each looks for itself. */
 static void try_again(int descriptor) {
     int error = errno;
     dispatcher_enter();

@@ -1,9 +1,10 @@
 /*
- * Signals that are caught for others. The handler keeps what has arrived, and tells of it at once where the interrupted
- * code allows that; else it comes back, by the kernel thread's timer, until somebody has asked for it.
+ * Signals that are caught for others. The handler keeps what has arrived, and tells of it at once if the interrupted
+ * code allows that. Otherwise the kernel thread's timer brings the handler back until somebody has asked for the
+ * signal.
  *
- * All signals are blocked in the handler, so that however many come at once there is one frame of the kernel's on the
- * stack of the thread that it interrupts.
+ * The handler blocks all signals: however many come at once, the interrupted thread's stack holds one frame of the
+ * kernel's.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -21,8 +22,8 @@ static struct {
     siginfo_t info;
 } slots[SLOTS];
 static _Atomic unsigned oldest, newest;
-static struct surplus *_Atomic surplus; /* those that found no slot */
-static _Atomic bool shut;               /* there was none: signals are blocked until there is one */
+static struct surplus *_Atomic surplus; /* signals that found no slot */
+static _Atomic bool shut;               /* no slot was free: signals are blocked until one is */
 static uint64_t caught_signals;
 static const struct preemption_catcher *catcher;
 
@@ -39,7 +40,7 @@ int preemption_catch(int signal, unsigned long flags) {
 
 bool preemption_arrival(siginfo_t *info) {
     unsigned at = atomic_load(&oldest);
-    if (at != atomic_load(&newest) && atomic_load(&slots[at % SLOTS].full)) { /* else it is being written */
+    if (at != atomic_load(&newest) && atomic_load(&slots[at % SLOTS].full)) { /* else it is still being written */
         *info = slots[at % SLOTS].info;
         atomic_store(&slots[at % SLOTS].full, false);
         atomic_store(&oldest, at + 1);
@@ -48,7 +49,7 @@ bool preemption_arrival(siginfo_t *info) {
     if (surplus_take(&surplus, info))
         return true;
     if (atomic_exchange(&shut, false))
-        preemption_unblock(caught_signals); /* cannot fail: there are such signals */
+        preemption_unblock(caught_signals); /* cannot fail: the signals exist */
     return false;
 }
 
@@ -62,7 +63,7 @@ void preemption_arrivals_restart(void) {
     for (siginfo_t info; surplus_take(&surplus, &info);)
         ;
     if (atomic_exchange(&shut, false))
-        preemption_unblock(caught_signals); /* cannot fail: there are such signals */
+        preemption_unblock(caught_signals); /* cannot fail: the signals exist */
 }
 
 bool preemption_is_fault(const siginfo_t *info) {
@@ -119,14 +120,14 @@ bool preemption_keep(const siginfo_t *info) {
     return true;
 }
 
-/* The kernel keeps all others that come. */
+/* The kernel keeps the signals that come after this one. */
 static void put_aside(siginfo_t *info, ucontext_t *context) {
     preemption_postpone(caught_signals, context);
     atomic_store(&shut, true);
     surplus_keep(&surplus, info);
 }
 
-/* By a call that has not returned yet: POSIX wants a handler before that. */
+/* By a call that has not returned yet: POSIX wants the handler to run before it returns. */
 bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
     if ((info->si_code != SI_USER && info->si_code != SI_TKILL && info->si_code != SI_QUEUE) ||
         info->si_pid != getpid())
@@ -144,8 +145,8 @@ bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
 #endif
 }
 
-/* What the code that is interrupted blocks. */
+/* Sets the mask of the interrupted code. */
 static void open_mask(const ucontext_t *context) {
-    /* Cannot fail: it is the mask that there was. */
+    /* Cannot fail: this mask was in force before. */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &context->uc_sigmask, NULL, sizeof(uint64_t));
 }

@@ -1,5 +1,5 @@
 /*
- * A timer of the kernel for each kernel thread. It is set for one instant at a time, and only when somebody waits.
+ * A timer of the kernel for each kernel thread. It is set for one instant at a time, and only while somebody waits.
  */
 #include "contexts/here.h"
 #include "preemption/kernel_timer.h"
@@ -18,7 +18,7 @@ enum { SECOND = 1000000000 };
 
 static char mark; /* its address tells our timers from the application's */
 
-/* The system call itself: libc's wrapper would touch errno, and ask how the tools intercept it. */
+/* The system call itself: libc's wrapper would set errno, and the tools intercept it. */
 static void set(int flags, int64_t nanoseconds);
 
 int preemption_timer_make(void) {
@@ -40,7 +40,7 @@ void preemption_arm(int64_t instant) {
     set(TIMER_ABSTIME, instant);
 }
 
-/* The system call: the tools know of libc's function. */
+/* The system call itself: the tools intercept libc's function. */
 bool preemption_is_due(void) {
     struct timespec now;
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now); /* every Linux has it */

@@ -1,6 +1,6 @@
 /*
- * The handler. It runs on the stack of the thread that it interrupts, and may be left there by a switch: nothing about
- * the kernel thread that it keeps in a register or on that stack holds afterwards.
+ * The handler. It runs on the stack of the thread that it interrupts, and a switch may leave it there. Whatever it
+ * keeps about the kernel thread, in a register or on that stack, is stale afterwards.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -12,15 +12,14 @@
 #include "contexts/here.h"
 #include "preemption/kernel_timer.h"
 
-/* When the code must not be left now: how soon to look again, in nanoseconds. A system call may last; then less often.
- */
+/* Nanoseconds until the next look when the code must not be left now. A system call may last: looks become rarer. */
 enum { SOON = 100000, LATEST = 4000000 };
 
 static preemption_interrupted *interrupted;
 static preemption_may_be_left nothing, *may_be_left = nothing;
 static _Atomic uint64_t opened;   /* signals that all kernel threads are to unblock */
-static _Atomic pid_t first, ours; /* the first that was attached, and of which process */
-static struct sigaction before;   /* whoever has asked for the signal */
+static _Atomic pid_t first, ours; /* the first kernel thread attached, and its process */
+static struct sigaction before;   /* the disposition before ours */
 
 static void handle(int signal, siginfo_t *info, void *context);
 static bool is_ours(const siginfo_t *info);
@@ -79,12 +78,12 @@ int preemption_unblock(uint64_t signals) {
     sigset_t open;
     sigemptyset(&open);
     memcpy(&open, &signals, sizeof signals);
-    return sigprocmask(SIG_UNBLOCK, &open, NULL) == 0 ? 0 : errno; /* they may come at once, and be put off again */
+    return sigprocmask(SIG_UNBLOCK, &open, NULL) == 0 ? 0 : errno; /* they may come at once, and be postponed again */
 }
 
 void preemption_unblock_all(uint64_t signals) {
     atomic_fetch_or(&opened, signals);
-    preemption_unblock(signals); /* cannot fail: there are such signals; so it is elsewhere */
+    preemption_unblock(signals); /* cannot fail, here or elsewhere: the signals exist */
 }
 
 bool preemption_pass_on(void) {
@@ -94,16 +93,16 @@ bool preemption_pass_on(void) {
     return syscall(SYS_tgkill, getpid(), other, PREEMPTION_SIGNAL) == 0;
 }
 
-/* What is to be unblocked by all, and what was put off, if there is room again. */
+/* Unblocks what all kernel threads are to unblock, and what was postponed, if there is room again. */
 __attribute__((noipa)) static void open_signals(ucontext_t *context) {
     uint64_t all = atomic_load(&opened) & ~here()->signals.opened, mask;
     uint64_t news = all | (preemption_arrivals_shut() ? 0 : here()->signals.postponed);
     if (!news)
         return;
     here()->signals.opened |= all;
-    preemption_unblock(news); /* see there */
+    preemption_unblock(news); /* cannot fail: see above */
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    mask &= ~(news & ~here()->signals.postponed); /* some may have come, and been put off again */
+    mask &= ~(news & ~here()->signals.postponed); /* some may have come, and been postponed again */
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
@@ -126,9 +125,9 @@ static void handle(int signal, siginfo_t *info, void *context) {
     uint64_t postponed = preemption_postponed();
     enum preemption_where where = preemption_where(context);
     if (where != PREEMPTION_ELSEWHERE) {
-        /* Another thread may run here before this returns. Elsewhere it stays blocked: many would nest, perhaps on a
-         * small stack. */
-        preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1)); /* see there */
+        /* Another thread may run here before this returns. Elsewhere the signal stays blocked: many handlers would
+         * nest, perhaps on a small stack. */
+        preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1)); /* cannot fail: see above */
         keep_rounding(context);
     }
     bool again = interrupted(where);
@@ -143,8 +142,8 @@ static void handle(int signal, siginfo_t *info, void *context) {
     set_error_number(error);
 }
 
-/* What the kernel has no room to tell, as too many signals pend (RLIMIT_SIGPENDING), may be ours: it looks like a kill
- * by process 0. */
+/* When too many signals pend (RLIMIT_SIGPENDING), the kernel cannot say who sent one. It then looks like a kill by
+ * process 0, and may be ours. */
 static bool is_ours(const siginfo_t *info) {
     return preemption_timer_sent(info) || (info->si_code == SI_TKILL && info->si_pid == getpid()) ||
            (info->si_code == SI_USER && info->si_pid == 0);
@@ -162,8 +161,7 @@ static bool is_system_call(const unsigned char *code) {
 }
 #endif
 
-/* A handler of another signal may have interrupted anything; it is known by its stack, or by the signals that it
- * blocks. */
+/* A handler of another signal may have interrupted anything. Its stack or the signals that it blocks reveal it. */
 enum preemption_where preemption_where(const ucontext_t *context) {
     uint64_t mask;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
@@ -176,7 +174,7 @@ enum preemption_where preemption_where(const ucontext_t *context) {
     return waits(context) ? PREEMPTION_CALL : PREEMPTION_ELSEWHERE;
 }
 
-/* The runtime makes no such call while it is in the middle of something, or stands up for that. */
+/* The runtime makes none of these calls in the middle of something that a switch would harm. */
 static bool waits(const ucontext_t *context) {
     static const long waiting[] = {SYS_read,    SYS_readv, SYS_accept, SYS_accept4, SYS_recvfrom, SYS_recvmsg,
                                    SYS_connect, SYS_flock, SYS_wait4,  SYS_waitid,  SYS_futex};
@@ -204,14 +202,14 @@ __attribute__((noipa)) void preemption_look_again(const ucontext_t *context) {
     preemption_timer_retry(here()->signals.patience);
 }
 
-/* Before the call, if the kernel is to repeat it, or behind it. */
+/* The instruction is before the call if the kernel is to repeat it, otherwise behind it. */
 static bool in_system_call(const ucontext_t *context) {
     const unsigned char *code = (const unsigned char *)instruction(context);
     return is_system_call(code) || is_system_call(code - CALL_SIZE);
 }
 
-/* A handler begins with the rounding modes and exception masks that a process begins with; all threads share those that
- * the application has chosen (contexts/context.h). */
+/* A handler begins with the rounding modes and exception masks of a new process. All threads share those that the
+ * application has chosen (contexts/context.h). */
 static void keep_rounding(const ucontext_t *context) {
 #if defined(__x86_64__)
     const struct _libc_fpstate *state = context->uc_mcontext.fpregs;
@@ -222,8 +220,8 @@ static void keep_rounding(const ucontext_t *context) {
 #endif
 }
 
-/* The kernel is to restore what belongs to the thread. The signal stack and the mask belong to the kernel thread, which
- * may be another one now. */
+/* The kernel restores what belongs to the thread. The signal stack and the mask belong to the kernel thread, which may
+ * be another one now. */
 __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
     uint64_t mask = here()->signals.mask | here()->signals.postponed;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
@@ -232,7 +230,7 @@ __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
         .ss_sp = own->signals.stack.base, .ss_flags = own->signals.stack.flags, .ss_size = own->signals.stack.size};
 }
 
-/* All else in the mask is the interrupted code's own, which goes on in the middle of something. */
+/* The interrupted code is in the middle of something: the rest of the mask is its own, and stays. */
 __attribute__((noipa)) void preemption_settle_elsewhere(ucontext_t *context, uint64_t postponed) {
     uint64_t mask;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
@@ -240,7 +238,7 @@ __attribute__((noipa)) void preemption_settle_elsewhere(ucontext_t *context, uin
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
-/* The system call itself: the tools put off signals whose handlers they know of, to where we could not switch. */
+/* The system call itself: the tools delay signals whose handlers they know, to a place where we could not switch. */
 int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask) {
     struct {
         void (*handler)(int, siginfo_t *, void *);
@@ -257,7 +255,7 @@ int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), un
 }
 
 #if defined(__x86_64__)
-/* Without call-frame information: unwinders and debuggers know a signal's frame by these very instructions. */
+/* No call-frame information: unwinders and debuggers recognize a signal's frame by these very instructions. */
 __asm__("        .text\n"
         "        .hidden preemption_return\n"
         "        .globl  preemption_return\n"

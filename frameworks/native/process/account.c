@@ -1,5 +1,5 @@
 /*
- * Accounting: who has had the processor for how long, as the application asks for it (1996, §4.4.1).
+ * Accounting: how long threads have had the processor, as the application asks (1996, §4.4.1).
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 static TOOLS_UNSEEN void passed(ucontext_t *context);
 static struct processor_time samples = {.passed = passed, .without = "nobody is charged for the processor's time"};
 
-/* The system call: the tools know of libc's function. Time without a processor is on the way back from the kernel. */
+/* The system call itself: tools know libc's function. Time without a processor is on the way back from the kernel. */
 static TOOLS_UNSEEN void passed(ucontext_t *context) {
     (void)context;
     struct timespec time;
@@ -45,7 +45,7 @@ static void sample(void) {
     processor_time_start(&samples);
 }
 
-/* What is wanted; CATAPULTS_ACCOUNTING_DEFAULT: nobody says. */
+/* What is wanted; CATAPULTS_ACCOUNTING_DEFAULT: nothing says. */
 static enum catapults_accounting wanted(const struct catapults_options *options) {
     static const char *const names[] = {
         [CATAPULTS_ACCOUNTING_TIME_STAMPS] = "time-stamps", [CATAPULTS_ACCOUNTING_STATISTICAL] = "statistical"};

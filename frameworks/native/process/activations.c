@@ -1,14 +1,14 @@
 /*
- * The runtime as a thread library on sa.h: who blocks in the kernel leaves the processor.
+ * The runtime as a thread library on sa.h: a thread that blocks in the kernel leaves the processor.
  *
- * An upcall goes on in the name of the thread that it interrupted, or that has blocked: it blocks for it in the
- * dispatcher, or lets the policy take the processor from it. When the policy comes back to that thread, it comes back
- * to the upcall, whose end is to resume what was interrupted, on the kernel thread where that waits.
+ * An upcall goes on in the name of the thread that it interrupted, or that has blocked. It blocks for that thread in
+ * the dispatcher, or lets the policy take the processor from it. When the policy comes back to the thread, it comes
+ * back to the upcall, which ends by resuming what was interrupted, on the kernel thread where that waits.
  *
- * Of several processors each is carried by the processor of sa.h that has its number. Which one a kernel thread has
- * is looked at whenever it enters the runtime, since it can have lost one and been given another since; then it is
- * held, and afterwards locked. Who is idle is held, too, wherever it sleeps, and lets upcalls come when a signal says
- * that there is one: that is made in the name of its own context, which is not switched from.
+ * With several processors, each is carried by the processor of sa.h that has its number. A kernel thread that enters
+ * the runtime is held, looks which processor it has now, and takes the lock. An idle one is held, too, wherever it
+ * sleeps, and lets upcalls come when a signal says that there is one. That is made in the name of the idle context,
+ * which is not switched from.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -45,12 +45,12 @@ struct carrier {
     struct dispatcher_exceptions *exceptions;
 };
 
-/* Who is blocked in the kernel, or was interrupted; on the stack of its upcall. */
+/* A thread that is blocked in the kernel, or was interrupted; on the stack of its upcall. */
 struct away {
     struct dispatcher_thread *thread; /* NULL: it is idle */
     ucontext_t *context;              /* once it is back */
     int64_t since;
-    struct away *next, **link; /* of those that have left their processors to others, somewhere in their code */
+    struct away *next, **link; /* in the list of those that have left their processors in the middle of their code */
 };
 
 static struct away *away[SA_ACTIVATIONS_MOST + 1]; /* by activation */
@@ -63,11 +63,11 @@ static char *stacks;
 static bool running;
 static bool preempts;
 
-/* Where there are several processors. */
+/* For several processors. */
 static bool several;
-static struct dispatcher_guard inner; /* of the dispatcher: its lock */
+static struct dispatcher_guard inner; /* the dispatcher's: its lock */
 
-/* Of each processor; what is not atomic is for whoever has it. */
+/* Of each processor. What is not atomic is for the one that has it. */
 static struct {
     struct processor *_Atomic processor;
     char *left;      /* the stack of its last upcall, to be given back */
@@ -111,7 +111,7 @@ static uintptr_t program_counter(const ucontext_t *context) {
 #endif
 }
 
-/* Its own code, where it has no lock of libc's. */
+/* It is in its own code, where it has no lock of libc's. */
 static bool in_application(const ucontext_t *context) { return own_code_has(program_counter(context)); }
 
 /* ---- Upcalls ----------------------------------------------------------------------------------------------------- */
@@ -175,7 +175,8 @@ static void follow(void) {
     dispatcher_carry_on(carried[self->sa_cpu].processor, own.error_number, own.exceptions);
 }
 
-/* What has come back, by activation, and a list of them: UNBLOCKED may overtake BLOCKED, which then finds it here. */
+/* Contexts that came back, by activation, and a list of them. UNBLOCKED may overtake BLOCKED, which then finds it
+ * here. */
 static struct {
     ucontext_t *_Atomic context;
     _Atomic bool listed;
@@ -201,7 +202,7 @@ static void signals_came(void) {
     signals_take_up_only();
 }
 
-/* With the lock: what has come up for the processor. The thread whose name this goes on in may lose the processor. */
+/* With the lock: attends to what has come up for the processor. The thread in whose name this is may lose it. */
 static void attend(void) {
     dispatcher_entered();
     int id = atomic_exchange(&back_first, 0);
@@ -221,7 +222,7 @@ static void attend(void) {
         dispatcher_unblocked();
 }
 
-/* Held, without the lock. Whoever has that does the same afterwards. */
+/* Held, without the lock. If another has that, it does the same afterwards. */
 static void settle(void) {
     while (__builtin_expect(back_first != 0, 0) && processors_try_lock()) {
         attend();
@@ -229,8 +230,8 @@ static void settle(void) {
     }
 }
 
-/* Whoever forks has the lock of the runtime, and waits for those of libc's allocator: an upcall that has interrupted
- * malloc does not wait for it. */
+/* The thread that forks has the runtime's lock, and waits for those of libc's allocator. An upcall that has interrupted
+ * malloc does not wait for the former. */
 static _Atomic bool forking;
 
 static bool is_back(int activation) { return back[activation].context != NULL; }
@@ -241,7 +242,7 @@ enum { SOON = 100000 }; /* nanoseconds until what must not be left, or interrupt
 
 static void set_alarm(int number) {
     int64_t armed = carried[number].armed, look_at = carried[number].look_at;
-    /* Fails only of a processor that has gone: who has its threads looks at the time, too. */
+    /* Fails only for a processor that has gone: the one that has its threads looks at the time, too. */
     sa_alarm(number, armed && (!look_at || armed < look_at) ? armed : look_at);
 }
 
@@ -264,7 +265,7 @@ static void look_at_time(void) {
     }
 }
 
-/* In the name of a thread that was interrupted, which may lose the processor. */
+/* In the name of a thread that was interrupted, and may lose the processor. */
 static void attend_for(int type, struct away *mine) {
     if (!processors_lock_unless(is_forking, 0))
         return;
@@ -276,7 +277,7 @@ static void attend_for(int type, struct away *mine) {
     inner.leave();
 }
 
-/* In the name of one that has blocked. */
+/* In the name of a thread that has blocked. */
 static void block_unless_back(int activation, struct away *mine) {
     while (!mine->context && !processors_lock_unless(is_back, activation))
         mine->context = atomic_exchange(&back[activation].context, NULL);
@@ -294,14 +295,13 @@ static void block_unless_back(int activation, struct away *mine) {
 /* Code that was interrupted for handlers, and waits on its kernel thread; on the stack of its thread, below it. */
 struct stopped {
     ucontext_t *context;
-    struct carrier carrier; /* of one processor: that kernel thread's */
+    struct carrier carrier; /* with one processor: that kernel thread's */
     struct stopped *before;
 };
 
-static uint64_t blocked_signals; /* by what is no handler of the application's own */
+static uint64_t blocked_signals; /* outside of the application's own handlers */
 
-/* Of the thread that an upcall goes on in the name of: whoever has a signal for it leaves that to the end of the
- * upcall. NULL: it looks by itself. */
+/* For the thread in whose name an upcall goes on: its signals wait for the end of that. NULL: it looks by itself. */
 static struct catapults_handle *begin_to_look(struct dispatcher_thread *thread) {
     const struct processor *here = processor_here();
     if (thread == &here->idle || here->attends || thread->state == THREAD_ENDED ||
@@ -311,8 +311,7 @@ static struct catapults_handle *begin_to_look(struct dispatcher_thread *thread) 
     return handle_of(thread);
 }
 
-/* Its own code, not in a handler that it has of the kernel, as `preemption_where` has it; or what has sent the signal.
- */
+/* Its own code, and in no handler that it has of the kernel, as in `preemption_where`; or what has sent the signal. */
 static bool lets_handlers_in(const ucontext_t *context, const siginfo_t *sent) {
     uint64_t mask;
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
@@ -322,8 +321,7 @@ static bool lets_handlers_in(const ucontext_t *context, const siginfo_t *sent) {
            (sent->si_signo && program_counter(context) && preemption_has_sent(sent, context));
 }
 
-/* Whether the thread has handlers to run, and may where it was interrupted. `sent`: what it was interrupted for, or
- * zero. */
+/* Whether the thread has handlers to run, and may here. `sent`: the signal for which it was interrupted, or zero. */
 static bool has_to_handle(struct catapults_handle *self, const ucontext_t *context, const siginfo_t *sent) {
     if (!self)
         return false;
@@ -340,7 +338,7 @@ static bool has_to_handle(struct catapults_handle *self, const ucontext_t *conte
     return false;
 }
 
-/* The context goes on. Whoever ends its turn from now on finds it out, or has it interrupted. */
+/* Whether the context may go on. If its turn ends from now on, it finds that out, or is interrupted. */
 static bool may_go_on(void) { return forking || !*(volatile bool *)&carried[sa_self()->sa_cpu].processor->over; }
 
 /* In the name of the thread, on its own stack; held. */
@@ -369,7 +367,7 @@ static _Noreturn void handle_signals(void *stopped_) {
     sa_resume(stopped.context);
 }
 
-/* By an upcall in the name of the thread, which uses its stack no more. */
+/* By an upcall in the name of the thread. The upcall's stack is not used any more. */
 static _Noreturn void call_handlers(struct stopped *stopped) {
     tools_go(&dispatcher_self()->context.tools);
     sa_call(stopped->context, handle_signals, stopped);
@@ -401,7 +399,7 @@ static void tell_one_of_several(enum sa_upcall type, struct sa_t *sas[], int eve
         attend_for(SA_UPCALL_UNBLOCKED, mine);
 }
 
-/* Held once, as whoever has entered is: so it can leave that to the one that it goes on with. */
+/* Held once, as after entering: it can leave the release to the one that it goes on with. */
 static void upcall_of_several(enum sa_upcall type, struct sa_t *sas[], int events, const siginfo_t *sent, char *stack,
                               struct away *mine) {
     struct stopped stopped;
@@ -656,7 +654,7 @@ void activations_preempt(struct dispatcher_host *host) {
 
 enum { MILLISECOND = 1000000, WITHIN_LIBC = 20 * MILLISECOND, WAITED_FOR = 200 * MILLISECOND };
 
-/* Whether it may have been left in the middle of malloc. In the kernel it is for a page then, or for memory. */
+/* Whether it may have been left in the middle of malloc. In the kernel it waits for a page then, or for memory. */
 static bool may_have_lock(const struct away *one, int64_t now) {
     if (!one->context)
         return now - one->since < WITHIN_LIBC;
@@ -670,7 +668,7 @@ static bool may_have_locks(int64_t now) {
     return false;
 }
 
-/* On the caller's turn, if it can run: others that compute may be more urgent than it. */
+/* On the caller's turn, if it can run: others that compute may be more urgent. */
 static void let_one_go_on(int64_t now) {
     uintptr_t word = 0;
     for (const struct away *one = aside; one && !word; one = one->next)

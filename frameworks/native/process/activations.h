@@ -9,26 +9,26 @@
 /* Whether threads leave the processor when they block in the kernel. */
 bool activations_running(void);
 
-/* Before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */
+/* Called before the dispatcher is started, with the driver in place. Returns 0 or an error number, having reported. */
 int activations_start(bool several);
 
-/* Several processors: the guard in force, which is held from now on while one is entered, as it is on return; `first`
- * is that of the caller. */
+/* Several processors: puts the guard in force. From now on the activation is held while it has entered, as it has on
+ * return. `first`: the caller's processor. */
 void activations_guard(struct processor *first);
 
-/* One more, which has been added. Returns 0 or an error number. */
+/* Has a processor carried that has been added. Returns 0 or an error number. */
 int activations_carry(uint32_t number, struct processor *processor);
 
-/* That of the calling kernel thread; NULL: it has none. For handlers of signals. */
+/* The processor of the calling kernel thread; NULL: it has none. For handlers of signals. */
 struct processor *activations_processor(void);
 
-/* For a processor that is idle, without the lock: whatever upcalls there are. */
+/* For an idle processor, without the lock: lets upcalls come. */
 void activations_let_come(void);
 
 /* Has the thread that runs on another processor find out that its turn is over. */
 void activations_interrupt(uint32_t number);
 
-/* The thread leaves its handlers of signals: the code that they have interrupted does not go on, as far as `until`. */
+/* The thread leaves its handlers of signals: the code that they interrupted, as far as `until`, does not go on. */
 struct stopped;
 void activations_forget(struct catapults_handle *self, const struct stopped *until);
 

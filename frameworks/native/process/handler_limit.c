@@ -1,6 +1,6 @@
 /*
- * How a handler of a policy that runs for too long is noticed: whenever the kernel thread has run for the limit. A
- * handler is left after one to two limits, however busy the machine.
+ * Notices a policy's handler that runs for too long: looks whenever the kernel thread has run for the limit. A handler
+ * is left after one to two limits, however busy the machine.
  */
 #include <stdint.h>
 #include <ucontext.h>
@@ -12,7 +12,7 @@
 
 enum { BELOW = 256, FRAME = 256 }; /* what the code may use below its stack, and what is called uses at most */
 
-/* Where the interrupted code goes on. Below what it may use of its stack, aligned as at the start of a function. */
+/* Where the interrupted code goes on: below what it may use of its stack, aligned as at the start of a function. */
 static TOOLS_UNSEEN void redirect(ucontext_t *context, void (*to)(void)) {
 #if defined(__x86_64__)
     uintptr_t stack = ((uintptr_t)context->uc_mcontext.gregs[REG_RSP] - BELOW) & ~(uintptr_t)15;

@@ -1,6 +1,6 @@
 /*
  * Variables of the application that policies import (2005, §5.2). Generated code reads them through pointers in its
- * instance and in its part of each thread; registering a variable is setting these pointers. What was registered is
+ * instance and in its part of each thread. Registering a variable sets these pointers. What was registered is
  * remembered for schedulers that come later.
  */
 #include <errno.h>
@@ -73,15 +73,15 @@ static int register_variable(const struct variable *variable) {
     return error ? error : imported ? 0 : ENOENT;
 }
 
-/* The runtime itself keeps it: how long a thread, or a scheduler, has run, when the job of a thread was released, and
- * its ceiling. */
+/* Whether the runtime itself keeps it: how long a thread or a scheduler has run, when a thread's job was released, its
+ * ceiling. */
 static bool is_kept(const struct catapults_import *import, bool per_thread) {
     if (import->type == CATAPULTS_IMPORT_TIME)
         return strcmp(import->name, "consumed") == 0 || (per_thread && strcmp(import->name, "release") == 0);
     return per_thread && import->type == CATAPULTS_IMPORT_INT && strcmp(import->name, "ceiling") == 0;
 }
 
-/* Whether the scheduler's policy imports it, and as what it is registered. */
+/* Whether the scheduler's policy imports it, and with the type that is registered. */
 static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported) {
     const struct catapults_policy *policy = scheduler->policy;
     const struct catapults_import *import = find(policy, variable->member, variable->name);
@@ -188,7 +188,7 @@ static bool in_force(const struct catapults_scheduler *scheduler) {
     return scheduler->dispatched->policy == scheduler->policy;
 }
 
-/* Where the policy has them. */
+/* Where the policy has its imports. */
 static char *imports_of(const struct scheduler *scheduler) {
     return scheduler->shared ? scheduler->shared : scheduler->instance;
 }
@@ -331,8 +331,8 @@ static const size_t sizes[] = {[CATAPULTS_IMPORT_INT] = sizeof(catapults_int),
                                [CATAPULTS_IMPORT_TIME] = sizeof(catapults_time),
                                [CATAPULTS_IMPORT_FLOAT] = sizeof(double)};
 
-/* They have been checked. The policy reads them where it would find its defaults. Whether one is another than before.
- */
+/* The values have been checked. The policy reads them where it would find its defaults. Returns whether one has
+ * changed. */
 static bool set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count) {
     bool changed = false;
     for (size_t i = 0; i < count; i++) {
@@ -417,7 +417,7 @@ int imports_check_parameters(const struct catapults_scheduler *scheduler) {
     return error;
 }
 
-/* What it imports of its threads. */
+/* A per-thread import of this name and type. */
 static const struct catapults_import *find_typed(const struct catapults_policy *policy, const char *name, int type) {
     const struct catapults_import *import = find(policy, true, name);
     return import && (int)import->type == type ? import : NULL;
@@ -480,7 +480,7 @@ void imports_started(struct catapults_scheduler *scheduler) {
             link_scheduler(scheduler, one);
 }
 
-/* Another record of a scheduler has the values that its first one has now. */
+/* Another record of a scheduler gets the values that its first one has now. */
 static void copy_values(const struct dispatcher_thread *from, struct dispatcher_thread *to) {
     const struct catapults_policy *policy = to->scheduler->policy;
     for (uint32_t i = 0; i < policy->thread_imports_count; i++) {
@@ -494,7 +494,7 @@ static void copy_values(const struct dispatcher_thread *from, struct dispatcher_
 void imports_adopted(struct dispatcher_thread *record) {
     const struct scheduler *scheduler = scheduler_of(record);
     const struct catapults_scheduler *handle = scheduler_handle(scheduler);
-    /* Of a scheduler that is leaving the first may have ended, and be as another policy has left it. */
+    /* If the scheduler is leaving, the first may have ended, and be as another policy has left it. */
     if (record != &scheduler->record && scheduler->record.state != THREAD_ENDED) {
         copy_values(&scheduler->record, record);
         return;

@@ -11,22 +11,22 @@
 /* Links all per-thread imports that were registered with the thread's object. */
 void imports_link(struct catapults_handle *thread);
 
-/* The per-thread import `ceiling`, which the runtime itself keeps: whether the thread's policy has it; linking it
- * with that of the mutexes that the thread has, or with its default. */
+/* The per-thread import `ceiling`, which the runtime itself keeps. The first: whether the thread's policy has it. The
+ * second links it with the ceiling of the mutexes that the thread has, or with its default. */
 bool imports_has_ceiling(const struct catapults_handle *thread);
 void imports_link_ceiling(struct catapults_handle *thread);
 
-/* The same of what it keeps of jobs: `release`; and its `period`, unless the policy has another of the thread, or
- * `anew` all the same. Whether the latter has changed. */
+/* The same for what it keeps of jobs: `release`; and `period`, unless the policy has another for the thread (`anew`:
+ * even then). Returns whether `period` has changed. */
 bool imports_link_job(struct catapults_handle *thread, bool anew);
 
 /* ---- Of a scheduler ---------------------------------------------------------------------------------------------- */
 
-/* EINVAL: its parameters are not all imports of the type that the policies say, which is reported. */
+/* EINVAL: not all its parameters are imports of the type that the policies say, which is reported. */
 int imports_check_parameters(const struct catapults_scheduler *scheduler);
 
-/* Before it is started: finds out what it imports. EINVAL: a variable that was registered is not of the type that the
- * policy says, which is reported. ENOMEM. */
+/* Called before it is started: finds out what it imports. EINVAL: a variable that was registered is not of the type
+ * that the policy says, which is reported. ENOMEM. */
 int imports_prepare(struct catapults_scheduler *scheduler);
 void imports_release(struct catapults_scheduler *scheduler);
 
@@ -34,8 +34,8 @@ void imports_release(struct catapults_scheduler *scheduler);
 void imports_started(struct catapults_scheduler *scheduler);
 void imports_adopted(struct dispatcher_thread *record);
 
-/* What the policy finds in place of the defaults of its per-thread imports, for a thread or a scheduler under it; to be
- * freed. NULL: it imports none, or there is no memory. */
+/* The values that the policy has in place of the defaults of its per-thread imports, for a thread or a scheduler under
+ * it; to be freed. NULL: it imports none, or there is no memory. */
 struct catapults_value *imports_values(const struct dispatcher_thread *member, size_t *count);
 
 /* Whether the values can be those of a thread under it. EINVAL, which is reported. */

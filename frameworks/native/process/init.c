@@ -60,13 +60,13 @@ static void too_early(void) {
     abort();
 }
 
-/* Whoever asks who calls, or enters the dispatcher, comes here until then. */
+/* Until then, a call that asks for the caller, or enters the dispatcher, comes here. */
 __attribute__((constructor(101))) static void expect_init(void) {
     dispatcher_guard = (struct dispatcher_guard){
         .guarded = true, .regains = true, .several = true, .enter = too_early, .leave = too_early, .regain = too_early};
 }
 
-/* Allocates the record of the calling thread, at the end of a stack that nobody runs on. */
+/* Allocates the record of the calling thread, at the end of a stack that nothing runs on. */
 static struct catapults_handle *first_record(void) {
     struct stack *stack = stack_take(runtime.record_size);
     if (!stack)
@@ -83,7 +83,7 @@ static struct catapults_handle *first_record(void) {
     return self;
 }
 
-/* Reports what cannot be meant. 0 or EINVAL. */
+/* Reports options that cannot be meant. 0 or EINVAL. */
 static int check(const struct catapults_options *options) {
     const struct {
         const char *name;
@@ -108,7 +108,7 @@ static int check(const struct catapults_options *options) {
     return 0;
 }
 
-/* The option, else the variable of the environment, in milliseconds, else the default. */
+/* The option, else the environment variable, in milliseconds, else the default. */
 static int64_t limit_of(int64_t option, const char *variable, int64_t usual) {
     const char *text = runtime_environment(variable);
     if (option > 0 || !text || !*text)
@@ -122,7 +122,7 @@ static int64_t limit_of(int64_t option, const char *variable, int64_t usual) {
     return milliseconds * 1000000;
 }
 
-/* The option, else the variable of the environment, else what policies begin with. */
+/* The option, else the environment variable, else what policies begin with. */
 static uint64_t seed_of(uint64_t option) {
     const char *text = runtime_environment("CATAPULTS_RANDOM_SEED");
     if (option || !text || !*text)
@@ -198,9 +198,9 @@ static int init(const struct catapults_options *options) {
     }
     scheduler_default = &scheduler_root;
     if (in_force->shared_size)
-        policy = in_force; /* the same of what its instances share */
+        policy = in_force; /* as below: so is what its instances share */
     if (runtime.several) {
-        policy = in_force; /* the instance that is compiled in is for one */
+        policy = in_force; /* the compiled-in instance is for one processor */
         error = processors_refuse();
     }
     if (error == 0)
@@ -224,7 +224,8 @@ static int init(const struct catapults_options *options) {
     }
     if (runtime.traced && (error = trace_open(trace, file)))
         return error;
-    overflow_install(); /* before there are other kernel threads, and this one's stack for signals is looked at */
+    overflow_install(); /* before there are other kernel threads, and before this one's stack for signals is looked
+                           at */
     error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);
     if (error)
         return error;

@@ -1,6 +1,5 @@
 /*
- * Several processors: a kernel thread for each, the one lock of the runtime, and how those sleep that have nothing to
- * do.
+ * Several processors: a kernel thread for each, the runtime's one lock, and how idle processors sleep.
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,8 +28,8 @@
 
 enum {
     STACK_SIZE = 64 << 10,
-    SPINS = 100,           /* looks at the lock, which is held for less than a microsecond mostly */
-    LOOK_AGAIN_AT = 100000 /* nanoseconds between looks at whether to wait for it still */
+    SPINS = 100,           /* looks at the lock, which is mostly held for less than a microsecond */
+    LOOK_AGAIN_AT = 100000 /* nanoseconds between looks at whether to go on waiting */
 };
 
 /* Of C++, in programs that are linked with it. */
@@ -39,8 +38,8 @@ __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 /* What the runtime keeps of a processor. */
 struct kernel_thread {
     _Atomic uint32_t awake; /* a futex: 0 while it sleeps */
-    _Atomic bool called;    /* another has had it interrupted, for the dispatcher */
-    _Atomic bool asked;     /* and it has not answered yet */
+    _Atomic bool called;    /* another had it interrupted, for the dispatcher */
+    _Atomic bool asked;     /* it was interrupted, and has not answered yet */
     struct processor *processor;
     pid_t thread;  /* 0: it has not begun */
     sigset_t mask; /* that it begins with */
@@ -57,8 +56,8 @@ static bool another(void);
 
 enum { LOOK_AGAIN = 20000000 }; /* nanoseconds until the CPUs are looked at again */
 
-/* That the process may use, and that are there: what its first kernel thread may. That changes with its cpuset and when
- * one is unplugged, and is what another process changes that is given the number of this one. */
+/* Reads the CPUs that exist and that the process may use: those of its first kernel thread. They change with its
+ * cpuset, when one is unplugged, and when another process sets them for the number of this one. */
 static bool read_cpus(cpu_set_t *set) { return sched_getaffinity(getpid(), sizeof *set, set) == 0; }
 
 static int usable(const cpu_set_t *set) {
@@ -118,10 +117,10 @@ int processors_refuse(void) {
 /* ---- The lock ---------------------------------------------------------------------------------------------------- */
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value) {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0); /* who waits looks again, however it ends */
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0); /* the caller looks again, however it ends */
 }
 
-/* Ends when a signal comes, too: the kernel does not make it again if there is a time limit. */
+/* Also ends when a signal comes: with a time limit, the kernel does not make it again. */
 static void futex_wait_interrupted(_Atomic uint32_t *word, uint32_t value) {
     struct timespec limit = {3600, 0};
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0); /* as above */
@@ -158,7 +157,7 @@ static void lock(void) {
             atomic_compare_exchange_weak_explicit(&word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
             return;
     }
-    int error = errno; /* of the thread that calls */
+    int error = errno; /* of the calling thread */
     while (atomic_exchange_explicit(&word, WANTED, memory_order_acquire) != FREE)
         futex_wait(&word, WANTED);
     errno = error;
@@ -172,7 +171,8 @@ bool processors_lock_unless(bool (*given_up)(int argument), int argument) {
         if (given_up(argument))
             return false;
         struct timespec look = {0, LOOK_AGAIN_AT};
-        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, WANTED, &look, NULL, 0); /* it looks again, however it ends */
+        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, WANTED, &look, NULL, 0); /* the caller looks again, however it
+                                                                                  ends */
     }
     return true;
 }
@@ -222,7 +222,7 @@ TOOLS_UNSEEN void processors_interrupt(const struct processor *processor) {
     struct kernel_thread *one = kernel_thread_of(processor);
     if (one->thread && !atomic_exchange(&one->asked, true) &&
         syscall(SYS_tgkill, getpid(), one->thread, PREEMPTION_SIGNAL) != 0)
-        atomic_store(&one->asked, false); /* whoever wants it next asks again */
+        atomic_store(&one->asked, false); /* the next that wants it asks again */
 }
 
 static void interrupt(struct processor *processor) {
@@ -290,12 +290,12 @@ static void *run(void *argument) {
     self->thread = gettid();
     processor_time_attach(self->thread);
     unlock();
-    pthread_sigmask(SIG_SETMASK, &self->mask, NULL); /* cannot fail: the set is */
+    pthread_sigmask(SIG_SETMASK, &self->mask, NULL); /* cannot fail: the mask is valid */
     preempt_attach();
     dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
 }
 
-/* A kernel thread of its own. */
+/* Makes a kernel thread. */
 static int make_thread(struct kernel_thread *one) {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -307,15 +307,15 @@ static int make_thread(struct kernel_thread *one) {
         error = pthread_attr_setstacksize(&attributes, STACK_SIZE + PTHREAD_STACK_MIN);
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &one->mask); /* cannot fail, nor below: the sets are */
+    pthread_sigmask(SIG_SETMASK, &all, &one->mask); /* cannot fail, nor below: the masks are valid */
     if (!error)
         error = pthread_create(&thread, &attributes, run, one);
     pthread_sigmask(SIG_SETMASK, &one->mask, NULL); /* see above */
-    pthread_attr_destroy(&attributes);              /* of those that there are it cannot fail */
+    pthread_attr_destroy(&attributes);              /* cannot fail: they are set up */
     return error;
 }
 
-/* `spare`: not a processor, but what can carry one (core/hand_over.c). */
+/* `spare`: no processor, but a kernel thread that can carry one (core/hand_over.c). */
 static int start_one(bool spare) {
     if (runtime.activations && dispatcher_processors() >= SA_PROCESSORS_MOST)
         return EAGAIN;
@@ -356,7 +356,7 @@ int processors_start(void) {
     if (runtime.activations)
         activations_guard((struct processor *)(uintptr_t)dispatcher_processor_at(0));
     else
-        dispatcher_enter(); /* until all are there */
+        dispatcher_enter(); /* until all exist */
     int error = 0;
     for (int i = 1; i < runtime.processors && !error; i++)
         error = start_one(false);
@@ -367,7 +367,7 @@ int processors_start(void) {
 
 /* ---- Later ------------------------------------------------------------------------------------------------------- */
 
-/* Of those that are there, spare ones among them: numbers are given out from below. May run other threads. */
+/* Uses processors that exist, spare ones among them: numbers are given out from below. May run other threads. */
 static void use(int count) {
     for (uint32_t i = dispatcher_known(); i < (uint32_t)count && i < dispatcher_processors(); i++)
         schedulers_widen(); /* it was a spare one */
@@ -402,24 +402,24 @@ int catapults_set_processors(int count) {
         return count == 1 ? 0 : ENOTSUP;
     dispatcher_enter();
     cpus.follows = all;
-    CPU_ZERO(&cpus.set); /* the kernel threads are told */
+    CPU_ZERO(&cpus.set); /* so that the kernel threads are told */
     int error = set_processors(count);
     dispatcher_leave();
     return error;
 }
 
-/* Who was told of other CPUs was the first kernel thread, perhaps alone. */
+/* Other CPUs were set for the first kernel thread, perhaps alone. */
 static void tell_cpus(pid_t thread) {
     if (thread != getpid())
         sched_setaffinity(thread, sizeof cpus.set,
-                          &cpus.set); /* if those have gone meanwhile they are looked at anew */
+                          &cpus.set); /* if those have gone meanwhile, all are looked at anew */
 }
 
 static void resize(void) {
     if (!cpus.follows || !read_cpus(&cpus.set))
         return;
     processors_each(tell_cpus);
-    set_processors(usable(&cpus.set)); /* an error leaves fewer */
+    set_processors(usable(&cpus.set)); /* after an error there are fewer */
 }
 
 void processors_each(void (*function)(pid_t thread)) {

@@ -68,12 +68,12 @@ static void load_here(struct loading *loading) {
 
 /* ---- Elsewhere --------------------------------------------------------------------------------------------------- */
 
-/* On activations the caller may lose its processor to others while it has the locks of ld.so and libc: who makes kernel
- * threads needs those, and without these nobody takes over from whoever blocks. A kernel thread that is no activation
- * loses nothing; it is made once, as making it takes such a lock, too. */
+/* With activations the caller may lose its processor while it has the locks of ld.so and libc. Making kernel threads
+ * needs those, and without new ones no processor is taken over from a thread that blocks. A kernel thread that is no
+ * activation loses nothing. It is made once, because making it takes such a lock, too. */
 static struct {
     bool there;
-    sem_t free, asked, done; /* one loads at a time: `wanted` is of who has taken `free` */
+    sem_t free, asked, done; /* one loads at a time: `wanted` belongs to the one that has `free` */
     struct loading *wanted;
 } elsewhere;
 
@@ -87,7 +87,7 @@ static void *loader(void *unused) {
     for (;;) {
         await(&elsewhere.asked);
         load_here(elsewhere.wanted);
-        sem_post(&elsewhere.done); /* cannot fail: it is never above 1; so it is below */
+        sem_post(&elsewhere.done); /* cannot fail, nor below: it is never above 1 */
     }
     return NULL;
 }
@@ -110,7 +110,7 @@ int load_prepare_elsewhere(void) {
         error = pthread_attr_setsigmask_np(&attributes, &all);
     if (error == 0)
         error = pthread_create(&thread, &attributes, loader, NULL);
-    pthread_attr_destroy(&attributes); /* of those that there are it cannot fail */
+    pthread_attr_destroy(&attributes); /* cannot fail: they are set up */
     elsewhere.there = error == 0;
     if (error)
         runtime_report("there is no kernel thread to load policies by: %s", strerror(error));
@@ -127,7 +127,7 @@ static void load_elsewhere(struct loading *loading) {
 
 /* ---- Here -------------------------------------------------------------------------------------------------------- */
 
-/* What says why it moves threads, if that is recorded and the object has it. */
+/* The description that says why threads are moved, if that is recorded and the object has it. */
 static const void *described(void *object, const char *name, const char *traced) {
     const void *description = runtime.traced ? dlsym(object, traced) : NULL;
     return description ? description : dlsym(object, name);
@@ -174,7 +174,7 @@ void *policy_instance(const struct catapults_policy *policy) {
     return instance;
 }
 
-/* Those that native.framework does not call optional are called unasked. */
+/* Handlers that native.framework does not call optional are called without a look. */
 static bool has_all(const struct native_handlers *handlers, bool nodes) {
     static const size_t optional[] = {
         offsetof(struct native_handlers, init),    offsetof(struct native_handlers, set_next_thread),

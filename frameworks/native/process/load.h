@@ -6,12 +6,13 @@
 
 #include "process/handle.h"
 
-/* The policy in a shared object, or the hierarchy and the policy of its root; `hierarchy` NULL: that is refused. NULL
- * in *policy: none is asked for. Reports what is wrong; returns EINVAL or, unless `nodes` can be, ENOTSUP: the policy
- * has some. */
+/* The policy in a shared object, or the hierarchy and its root's policy; `hierarchy` NULL: a hierarchy is refused. NULL
+ * in *policy: none is asked for. Reports what is wrong. Returns EINVAL or, if the policy has nodes and `nodes` is
+ * false, ENOTSUP. */
 int policy_load(const char *file, bool nodes, const struct catapults_policy **policy,
                 const struct catapults_hierarchy **hierarchy);
-/* Before there are activations: from then on a kernel thread of its own loads policies. An error number, reported. */
+/* Before there are activations: a kernel thread of its own loads policies from then on. Returns 0 or an error number,
+ * having reported. */
 int load_prepare_elsewhere(void);
 
 /* Zeroed memory for an instance of it; NULL: there is none, which is reported. */

@@ -20,7 +20,7 @@ uintptr_t names_new_place(void) {
         if (!more)
             return 0;
         memcpy(more, names_table, room * sizeof *more);
-        names_table = more; /* other processors may be looking at the old one: it stays */
+        names_table = more; /* other processors may still look at the old one: it stays */
         room *= 2;
     }
     __atomic_store_n(&dispatcher_named, names_table, __ATOMIC_RELEASE);

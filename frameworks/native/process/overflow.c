@@ -1,6 +1,6 @@
 /*
- * A thread that overflows its stack runs into the guard page below it. The handler, on a stack of its own, says who it
- * was and lets the signal do what it does. An application's own handler is left alone.
+ * A thread that overflows its stack runs into the guard page below it. The handler, on a stack of its own, says which
+ * thread it was and lets the signal take effect. An application's own handler is left alone.
  */
 #include <inttypes.h>
 #include <signal.h>

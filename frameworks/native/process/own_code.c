@@ -1,6 +1,7 @@
 /*
- * Which code is the application's: the executable's own, by its program headers, without the runtime's (text.ld). All
- * else, libc, the dynamic linker, the tools' own, is not to be left halfway: it may hold a lock of the kernel thread's.
+ * Which code is the application's: the executable's own, by its program headers, without the runtime's (text.ld). Other
+ * code, such as libc's, the dynamic linker's and the tools', must not be left halfway: it may hold a lock of the kernel
+ * thread's.
  */
 #include <dlfcn.h>
 #include <errno.h>

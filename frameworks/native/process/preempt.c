@@ -18,7 +18,7 @@ enum { TICK = 4000000 }; /* nanoseconds */
 
 static bool started; /* the kernel thread can be interrupted */
 static bool preempts;
-static struct dispatcher_host *by_upcalls; /* whose threads activations interrupt; NULL: they do not */
+static struct dispatcher_host *by_upcalls; /* the host whose threads activations interrupt; NULL: they do not */
 static int without_upcalls;                /* 0: its children can be interrupted; or why not */
 static bool cooperative;
 
@@ -40,8 +40,8 @@ static TOOLS_UNSEEN bool see_to_it(enum preemption_where where) {
     return again;
 }
 
-/* While the code is not to be left, no other processor interrupts again: however many have a reason, the stack has room
- * for the frames. */
+/* While the code must not be left, no other processor interrupts again. So the stack has room for the frames, however
+ * many have a reason. */
 static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
     if (!dispatcher_guard.several)
         return see_to_it(where);
@@ -53,14 +53,14 @@ static TOOLS_UNSEEN bool interrupted(enum preemption_where where) {
     return processors_answer() || again || signals_wait_for_code();
 }
 
-/* The layer that interrupts. An address in the file that a policy is compiled into tells the runtime's code: built by
- * hand it may lack text.ld. */
+/* Starts the layer that interrupts. An address in the file that a policy is compiled into tells the runtime's code:
+ * that file, if built by hand, may lack text.ld. */
 static int start_layer(void) {
     int error = own_code_start((const void *)(uintptr_t)dispatcher_interrupted);
     return error ? error : preemption_start(interrupted, own_code_has);
 }
 
-/* The same for this kernel thread. 0 or an error number. */
+/* Starts it on this kernel thread, too. 0 or an error number. */
 static int start(void) {
     int error = start_layer();
     if (!error)
@@ -85,7 +85,7 @@ static void report(const char *which, int error) {
 
 void preempt_for_signals(void) {
     if (!started && !runtime.several)
-        start(); /* else threads are found when they call */
+        start(); /* else threads find out when they call */
 }
 
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
@@ -100,7 +100,7 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
     }
     if (runtime.activations || (options->cooperative && !runtime.several))
         return;
-    int error = start(); /* of several processors also for signals, while each begins */
+    int error = start(); /* with several processors also for signals, as each begins */
     if (options->cooperative)
         return;
     preempts = !error;

@@ -15,8 +15,8 @@ void preempt_attach(void);
 /* In a child of fork: its kernel thread can be interrupted, too. */
 void preempt_restart(void);
 
-/* For signals that are caught for threads: the calling kernel thread can be interrupted, and where the application's
- * code is is known, whether or not threads are preempted. */
+/* For signals that are caught for threads: the calling kernel thread can be interrupted, and it is known where the
+ * application's code is, whether or not threads are preempted. */
 void preempt_for_signals(void);
 
 #endif

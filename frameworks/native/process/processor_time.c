@@ -1,6 +1,6 @@
 /*
- * A timer of the kernel for each purpose and kernel thread. It counts while that thread is on a CPU, so it wakes nobody
- * who sleeps. The kernel looks at it at each of its own clock ticks (CONFIG_HZ: 1 to 10 ms apart).
+ * A timer of the kernel for each purpose and kernel thread. It counts while that thread is on a CPU, so it wakes
+ * nothing that sleeps. The kernel looks at it at each of its own clock ticks (CONFIG_HZ: 1 to 10 ms apart).
  */
 #include "process/processor_time.h"
 
@@ -28,10 +28,10 @@
 
 static struct processor_time *all; /* that were started */
 
-/* Where activations make kernel threads, in upcalls: those that there are. */
+/* With activations, which make kernel threads in upcalls: those that exist. */
 static pid_t carriers[SA_ACTIVATIONS_MOST];
 static int carriers_count;
-static atomic_flag changing = ATOMIC_FLAG_INIT; /* `all` or those; nobody who has it waits for anything */
+static atomic_flag changing = ATOMIC_FLAG_INIT; /* guards `all` and those; its holder waits for nothing */
 
 static void change(void) {
     while (atomic_flag_test_and_set(&changing))
@@ -49,7 +49,7 @@ static void report(const struct processor_time *what, int error) {
     runtime_report("%s: %s", what->without, strerror(error));
 }
 
-/* The clock of another kernel thread than the caller's has no name in libc. */
+/* libc has no name for the clock of another kernel thread. */
 static clockid_t clock_of(pid_t thread) { return (clockid_t)(~(unsigned)thread << 3 | 6); }
 
 static void set(struct processor_time *what, pid_t thread) {
@@ -103,7 +103,7 @@ void processor_time_start(struct processor_time *what) {
     if (what->started)
         return;
     what->started = true;
-    /* With all signals masked: activations interrupt the kernel thread by one, and it would go on elsewhere. */
+    /* With all signals blocked: activations interrupt the kernel thread by a signal, and it would go on elsewhere. */
     int error = preemption_install(PROCESSOR_TIME_SIGNAL, came, SA_RESTART | SA_ONSTACK, UINT64_MAX);
     if (error) {
         report(what, error);
@@ -115,6 +115,6 @@ void processor_time_start(struct processor_time *what) {
 }
 
 void processor_time_restart(void) {
-    atomic_flag_clear(&changing); /* whoever had it is not there any more */
+    atomic_flag_clear(&changing); /* its holder does not exist here */
     processor_time_attach((pid_t)syscall(SYS_gettid));
 }

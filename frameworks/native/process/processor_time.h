@@ -1,5 +1,5 @@
 /*
- * What is done whenever the kernel thread of a processor has run for some time, in its own CPU time.
+ * What is done whenever the kernel thread of a processor has used some CPU time.
  */
 #ifndef CATAPULTS_PROCESS_PROCESSOR_TIME_H
 #define CATAPULTS_PROCESS_PROCESSOR_TIME_H
@@ -11,15 +11,15 @@
 
 struct processor_time {
     int64_t every; /* nanoseconds */
-    /* That they have passed, once or more often since the last call; in a handler of signals, wherever the program is.
-     */
+    /* They have passed, once or more often since the last call. Called in a handler of signals, wherever the program
+     * is. */
     void (*passed)(ucontext_t *context);
-    const char *without; /* it, what is not done: for a message */
+    const char *without; /* what is not done without it: for a message */
     bool started;
     struct processor_time *next;
 };
 
-/* On all processors that there are, and that come. Once is enough. Within dispatcher_enter. */
+/* Starts it on all processors that there are, and that come. Once is enough. Within dispatcher_enter. */
 void processor_time_start(struct processor_time *what);
 
 /* One more kernel thread is a processor. Within dispatcher_enter. */

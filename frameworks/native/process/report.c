@@ -1,6 +1,6 @@
 /*
- * What the runtime says: a line on standard error, and what it tells when a policy had to go, or when no thread can
- * ever run again.
+ * What the runtime says on standard error: single lines, why a policy is out, and what waits if no thread can ever run
+ * again.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -75,8 +75,8 @@ static const struct catapults_handle *waited_for(const struct catapults_handle *
     return other ? handle_of(other) : NULL;
 }
 
-/* "thread 1 (main) waits for a mutex of thread 2 (worker); thread 2 (worker) waits ...", from `first` until whoever
- * comes before `last`; of those for whom there is no room, how many they are. The text is overwritten by the next. */
+/* "thread 1 (main) waits for a mutex of thread 2 (worker); thread 2 (worker) waits ...", from `first` to the one before
+ * `last`; if there is no room for some, how many these are. The next text overwrites it. */
 static const char *chain_from(const struct catapults_handle *first, const struct catapults_handle *last) {
     enum { OTHERS = sizeof "; and 4294967295 more threads in turn" };
     static char text[640];
@@ -110,7 +110,7 @@ void report_cycle(const struct catapults_handle *thread) {
                        chain_from(thread, self));
 }
 
-/* Each ring of threads of which every one waits for the next, told by the one with the lowest number. */
+/* Reports each ring of threads of which every one waits for the next, beginning with the lowest number. */
 static void report_rings(void) {
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
         const struct catapults_handle *first = handle_of(t), *thread = waited_for(first), *mark = NULL;
@@ -141,7 +141,7 @@ static void describe_port(const struct catapults_handle *thread, char *text, siz
                  port ? (port->name ? port->name : "without a name") : "");
 }
 
-/* "for a mutex of thread 1 (main)". The text is overwritten by the next. */
+/* "for a mutex of thread 1 (main)". The next text overwrites it. */
 static const char *wait_of(const struct catapults_handle *thread) {
     static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
                                         "to connect",      "for a file",      "for a mutex",

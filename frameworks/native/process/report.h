@@ -7,14 +7,14 @@
 #include "process/handle.h"
 
 /* Writes "catapults: ..." and a newline to standard error. It is called on the stacks of threads, which may be small:
- * its buffer is not there, nor one of stdio. */
+ * its buffer is elsewhere, and none of stdio is used. */
 __attribute__((format(printf, 1, 2))) void runtime_report(const char *format, ...);
 
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);
 
-/* The caller is about to wait for `thread`, which waits, or others between them, for the caller. */
+/* The caller is about to wait for `thread`, which waits for the caller, directly or through others. */
 void report_cycle(const struct catapults_handle *thread);
 
 #endif

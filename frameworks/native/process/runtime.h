@@ -1,5 +1,5 @@
 /*
- * What everybody may know of the process: how it was started, and its policy.
+ * What all may know of the process: how it was started, and its policy.
  */
 #ifndef CATAPULTS_PROCESS_RUNTIME_H
 #define CATAPULTS_PROCESS_RUNTIME_H
@@ -12,11 +12,11 @@ struct runtime {
     bool started;
     uint64_t forks;            /* how many of catapults_fork have led to this process */
     size_t stack_size;         /* of a thread, unless it asks for another */
-    struct stack_pool *stacks; /* which has such with room for the record; NULL: there are none so large */
+    struct stack_pool *stacks; /* the pool of those, with room for the record; NULL: there are none so large */
     /* Of struct catapults_handle, the policy's part (enough for every scheduler there is) and thread_local variables.
      */
     size_t record_size;
-    size_t thread_locals_size; /* the last: see thread_locals.h; 0: they are the kernel thread's */
+    size_t thread_locals_size; /* the last of these: see thread_locals.h; 0: they are the kernel thread's */
     int processors;            /* that it is to have now */
     bool several;              /* it began with more than one, and is no child of fork */
     bool strict_imports;
@@ -28,9 +28,8 @@ struct runtime {
 
 extern struct runtime runtime;
 
-/* As dispatcher_enter and dispatcher_leave, for calls that are allowed before catapults_init, when there is nobody
- * else.
- */
+/* As dispatcher_enter and dispatcher_leave, for calls that are allowed before catapults_init, when there is no other
+ * thread. */
 static inline void runtime_enter(void) {
     if (runtime.started)
         dispatcher_enter();
@@ -43,13 +42,13 @@ static inline void runtime_leave(void) {
 /* From now on every thread has room for what the policy keeps of it. */
 void runtime_make_room(const struct catapults_policy *policy);
 
-/* What of a record is for a policy's part. */
+/* The part of a record that is for a policy. */
 static inline uint32_t runtime_room(void) {
     return (uint32_t)(runtime.record_size - runtime.thread_locals_size -
                       offsetof(struct catapults_handle, dispatched.policy));
 }
 
-/* Those of which a thread can have one of `size` bytes beside its record; NULL: there are none so large. */
+/* The pool of stacks where a thread has `size` bytes beside its record; NULL: there are none so large. */
 struct stack_pool *runtime_stacks(size_t size);
 
 /* An environment variable; NULL also in a set-user-id program. */

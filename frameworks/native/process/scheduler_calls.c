@@ -143,10 +143,10 @@ struct extra_record {
     _Alignas(16) struct dispatcher_thread record; /* last */
 };
 
-/* For each processor one that runs, and some whose turns wait for one. */
+/* For each processor: one that runs, and some whose turns wait. */
 enum { RECORDS_PER_PROCESSOR = 4 };
 
-/* Without memory it is not more threads than it is. */
+/* Gives a scheduler more records. Without memory it stays as it is. */
 static void widen(struct catapults_scheduler *scheduler, int processors) {
     struct scheduler *dispatched = scheduler->dispatched;
     size_t size = offsetof(struct extra_record, record.policy) + dispatched->record.room;
@@ -236,7 +236,7 @@ static void free_nodes(void **nodes, uint32_t count) {
     memory_give(nodes);
 }
 
-/* Memory of the nodes that the policy has, one for each processor but the first. NULL: there is none. */
+/* Takes memory for the policy's nodes, one for each processor but the first. NULL: there is none. */
 static void **make_nodes(const struct catapults_policy *policy) {
     uint32_t count = dispatcher_processors();
     size_t size = dispatcher_node_size(policy);
@@ -267,7 +267,7 @@ static int replace_in(struct catapults_scheduler *scheduler, const struct catapu
     return error;
 }
 
-/* There are no schedulers under the root; its policy may have several instances. */
+/* Whether no schedulers are under the root; its policy may have several instances. */
 static bool is_alone(void) {
     for (const struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one))
         if (one->host != &scheduler_root)
@@ -280,7 +280,7 @@ static int replace(struct catapults_scheduler *scheduler, const struct catapults
     bool is_root = scheduler == &scheduler_root;
     if (is_root && (policy->shared_size || dispatcher_policy()->shared_size) && !is_alone())
         return ENOTSUP;
-    uint32_t count = is_root ? dispatcher_processors() : 0; /* whose instances are replaced */
+    uint32_t count = is_root ? dispatcher_processors() : 0; /* those whose instances are replaced */
     void **nodes = make_nodes(policy), **old = memory_take((count + 1) * sizeof *old);
     struct catapults_scheduler before = *scheduler;
     scheduler->policy = policy;

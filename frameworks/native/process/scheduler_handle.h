@@ -1,5 +1,5 @@
 /*
- * What the runtime keeps of a scheduler, beside what the dispatcher does: its name, and which variables of the
+ * What the runtime keeps of a scheduler, beside what the dispatcher keeps: its name, and which variables of the
  * application its policy reads.
  */
 #ifndef CATAPULTS_PROCESS_SCHEDULER_HANDLE_H
@@ -14,20 +14,20 @@ struct extra_record;
 
 struct catapults_scheduler {
     struct scheduler *dispatched;
-    void *instance;                         /* of its policy; NULL: not allocated here */
-    const struct catapults_policy *policy;  /* that it was given; another one is in force once that had to go */
-    struct extra_record *records;           /* beside that which is in `dispatched` */
-    struct linked *linked;                  /* which members of its threads' objects the policy imports */
-    const struct catapults_import *ceiling; /* the per-thread import of that name, or NULL */
+    void *instance;                                  /* of its policy; NULL: not allocated here */
+    const struct catapults_policy *policy;           /* that it was given; another one is in force once that is out */
+    struct extra_record *records;                    /* beside the one in `dispatched` */
+    struct linked *linked;                           /* which members of its threads' objects the policy imports */
+    const struct catapults_import *ceiling;          /* the per-thread import of that name, or NULL */
     const struct catapults_import *release, *period; /* the same */
     const struct catapults_hierarchy_parameter *parameters;
     uint32_t parameters_count;
-    struct catapults_value *kept; /* while a child of fork begins anew: what it has at its parent */
+    struct catapults_value *kept; /* while a child of fork begins anew: its values at its parent */
     size_t kept_count;
     char name[CATAPULTS_NAME_SIZE];
 };
 
-/* Of the root, and where threads go that say nothing else. */
+/* The root's; and that of the scheduler for threads that name none. */
 extern struct catapults_scheduler scheduler_root;
 extern struct catapults_scheduler *scheduler_default;
 
@@ -35,10 +35,10 @@ static inline struct catapults_scheduler *scheduler_handle(const struct schedule
     return scheduler ? scheduler->host : NULL;
 }
 
-/* What a thread under it needs, from the start of its record. */
+/* Bytes that a thread under it needs, from the start of its record. */
 size_t scheduler_record_size(const struct catapults_policy *policy);
 
-/* All of a hierarchy but its root. Returns 0 or an error number, having reported. */
+/* Adds all of a hierarchy but its root. Returns 0 or an error number, having reported. */
 int schedulers_add(const struct catapults_hierarchy *hierarchy);
 
 /* There is one more processor: each scheduler can be more threads to its parent. */

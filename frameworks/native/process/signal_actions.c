@@ -99,7 +99,7 @@ static void install(int number) {
     if (faults & signal_bit(number))
         flags |= (unsigned long)action->sa_flags & SA_ONSTACK;
     if (!signals.by_upcall || (faults & signal_bit(number)))
-        preemption_catch(number, flags); /* cannot fail: none that cannot be caught comes here */
+        preemption_catch(number, flags); /* cannot fail: signals that cannot be caught do not come here */
     else
         tell_activations();
 }
@@ -111,7 +111,7 @@ static void begin(void) {
         preempt_for_signals();
 }
 
-/* Threads block it, instead of the kernel thread. */
+/* From now on threads block it, instead of the kernel thread. */
 static void open_kernel_mask(int number) {
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
         __atomic_fetch_or(&handle_of(t)->signals.mask, signal_bit(number), __ATOMIC_RELAXED);

@@ -14,7 +14,7 @@ TOOLS_UNSEEN void signals_arrived(void) {
     dispatcher_signalled();
 }
 
-/* Of several processors. */
+/* For several processors. */
 static TOOLS_UNSEEN bool who_runs_is_due(void) {
     const struct processor *here = processor_here();
     if (here->current == &here->idle)
@@ -28,14 +28,14 @@ TOOLS_UNSEEN bool signals_wait_for_code(void) {
 }
 
 TOOLS_UNSEEN bool signals_postpone(void) {
-    /* Each at most once: who cannot look either comes here in its turn. */
+    /* Each at most once: one that cannot look either comes here itself. */
     if (dispatcher_guard.several && signals.arrived &&
         __atomic_fetch_add(&signals.alerted, 1, __ATOMIC_RELAXED) < dispatcher_processors())
         processors_alert();
     return true;
 }
 
-/* In code that may count on its kernel thread, until it goes on. */
+/* In code that may depend on its kernel thread, until it goes on. */
 static __attribute__((noinline)) bool serve(bool held) {
     struct processor *kept_on = dispatcher_keep_here();
     if (held)

@@ -29,7 +29,7 @@ struct sigaction signals_action_of(int number) {
 }
 _Static_assert(sizeof(struct sigaction) % 8 == 0, "signals_action_of");
 
-/* What the thread blocks while the handler runs, besides. */
+/* What the thread also blocks while the handler runs. */
 static uint64_t blocks(const struct sigaction *action, int number) {
     return signals_of(&action->sa_mask) | (action->sa_flags & SA_NODEFER ? 0 : signal_bit(number));
 }
@@ -47,7 +47,7 @@ void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void 
     int number = info->si_signo;
     const struct sigaction action = signals_action_of(number);
     if (action.sa_flags & SA_RESETHAND) {
-        if (anywhere && dispatcher_guard.several) { /* it may be inside of what the lock is for */
+        if (anywhere && dispatcher_guard.several) { /* it may be within what the lock is for */
             __atomic_fetch_or(&signals.reset, signal_bit(number), __ATOMIC_RELAXED);
         } else {
             dispatcher_enter();
@@ -61,12 +61,12 @@ void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void 
     signals_set_mask(self, mask);
     if (anywhere)
         return;
-    signals_set_due(self, true); /* for what came meanwhile */
+    signals_set_due(self, true); /* for those that came meanwhile */
     signals_run(self);
 }
 
-/* The first that pends and is not blocked, with what is to be done: takes it, and blocks what its handler blocks.
- * False: none. */
+/* Takes the first signal that pends and is not blocked, with its action, and blocks what its handler blocks. False:
+ * none. */
 static bool take(struct catapults_handle *self, siginfo_t *info, struct sigaction *action) {
     dispatcher_enter();
     self->signals.interrupted = false;
@@ -112,7 +112,7 @@ enum signals_outcome signals_run(struct catapults_handle *self) {
     return outcome;
 }
 
-/* What a thread has on its record for the sake of one wait, which handlers may use for others. */
+/* What the record of a thread has for one wait, and what handlers may use for others. */
 struct wait {
     const catapults_mutex_t *wants;
     uintptr_t joins, target;
@@ -142,7 +142,7 @@ static void replace(struct catapults_handle *thread, struct catapults_handle *by
 }
 
 void signals_run_in_wait(struct catapults_handle *self) {
-    /* Whoever finds it there takes it for a thread that is not asleep. */
+    /* Those who find it in the list take it for a thread that is not asleep. */
     struct catapults_handle place_holder;
     memset(&place_holder, 0, sizeof place_holder);
     place_holder.word = self->word; /* what it is given is the thread's */
@@ -159,7 +159,7 @@ void signals_run_in_wait(struct catapults_handle *self) {
     bool listed = self->waiting;
     if (listed)
         replace(self, &place_holder);
-    /* It cannot end while others know of its wait. */
+    /* The thread must not end while others know of its wait. */
     uint8_t disables = (listed || self->message) && !(self->cancel & CANCEL_DISABLED) ? CANCEL_DISABLED : 0;
     self->cancel |= disables;
     self->signals.place = SIGNAL_PLACE_ELSEWHERE;

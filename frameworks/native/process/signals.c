@@ -1,5 +1,5 @@
 /*
- * Masks, what pends, and who gets what.
+ * Masks, what pends, and which thread gets it.
  */
 #include "process/signals.h"
 
@@ -32,7 +32,7 @@ static void resumed(void);
 
 static struct signal_node *spare_nodes;
 static unsigned nodes_in_use;
-static bool none_left; /* what has arrived waits for one */
+static bool none_left; /* what has arrived waits for a node */
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
     return 0;
 }
 
-/* Not by malloc: who sends may have interrupted it. */
+/* Not by malloc: the sender may have interrupted that. */
 static bool has_node(void) {
     if (!spare_nodes) {
         int error = errno;
@@ -129,7 +129,7 @@ static void free_queue(struct signal_queue *queue) {
     }
 }
 
-/* The first of that number, which there is; it pends still if there is another. */
+/* Takes the first of that number; there is one. It still pends if there is another. */
 static void take_from(struct signal_queue *queue, uint64_t *pending, int number, siginfo_t *info) {
     struct signal_node *node = queue->first, *previous = NULL, *other;
     while (node->info.si_signo != number) {
@@ -179,14 +179,14 @@ static void give(struct signal_waiter *waiter, const siginfo_t *info) {
         dispatcher_unblock_only(&waiter->thread->dispatched);
 }
 
-/* Who runs there, if it takes such a signal; or NULL. */
+/* The thread that runs there, if it takes such a signal; or NULL. */
 static struct catapults_handle *taker_on(const struct processor *processor, uint64_t bit) {
     struct dispatcher_thread *t = processor->current;
     bool runs = t != &processor->idle && t->state != THREAD_ENDED && t->state != THREAD_SUSPENDED;
     return runs && !(signals_mask(handle_of(t)) & bit) ? handle_of(t) : NULL;
 }
 
-/* Of a signal for the process; NULL: all block it. */
+/* The thread that gets a signal for the process; NULL: all block it. */
 static struct catapults_handle *target_of(int number) {
     uint64_t bit = signal_bit(number);
     struct catapults_handle *running = taker_on(processor_here(), bit), *suspended = NULL;
@@ -206,7 +206,7 @@ static struct catapults_handle *target_of(int number) {
     return suspended;
 }
 
-/* The thread does not block something that pends for it or for the process: it is to look. */
+/* Something pends for the thread or for the process that it does not block: it is to look. */
 static void make_due(struct catapults_handle *thread) {
     struct signal_state *state = &thread->signals;
     struct dispatcher_thread *t = &thread->dispatched;
@@ -249,8 +249,8 @@ static void interpose(struct catapults_handle *thread) {
     context_interpose(&thread->dispatched.context, resumed);
 }
 
-/* Where it runs it is interrupted, and again by the timer there as long as it is due; on the processor of the caller it
- * looks when the call ends, unless it is about to lose that. */
+/* If it runs, it is interrupted, and again by the timer there as long as it is due. On the caller's processor it looks
+ * when the call ends, unless it is about to lose the processor. */
 static void make_due_among_several(struct catapults_handle *thread, bool was_due) {
     const struct processor *here = processor_here(), *runner = processors_runner_of(&thread->dispatched);
     if (!runner)
@@ -259,7 +259,7 @@ static void make_due_among_several(struct catapults_handle *thread, bool was_due
         processors_interrupt(runner);
 }
 
-/* One that was due while it ran, and has not looked since. */
+/* For one that was due while it ran, and has not looked since. */
 void signals_about_to_run(struct dispatcher_thread *t) {
     struct catapults_handle *thread = handle_of(t);
     if (signals_due(thread) && thread->signals.place == SIGNAL_PLACE_ELSEWHERE && t != processor_here()->current)
@@ -307,7 +307,7 @@ void signals_take_up_only(void) {
     }
 }
 
-/* Nobody can keep it any more: it has come by an upcall, or from there. */
+/* Nothing can keep it any more: it has come by an upcall, or was kept. */
 void signals_post_arrived(const siginfo_t *info) {
     if (signals_post(NULL, info) != 0)
         runtime_report("signal %d is lost: there is no memory for what has arrived", info->si_signo);
@@ -328,8 +328,7 @@ void signals_end(struct catapults_handle *self) {
     signals_forget(self);
     if (signals.pending) {
         signals_retarget();
-        dispatcher_unblocked(); /* one that was blocked may have taken the turn: `exit` is of a thread that is RUNNING
-                                 */
+        dispatcher_unblocked(); /* one that was blocked may have taken the turn, and `exit` is of a RUNNING thread */
     }
 }
 
@@ -378,7 +377,7 @@ int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
     if (before)
         signals_to(before, old);
     dispatcher_enter();
-    /* What the kernel does by itself must not come past the mask; faults are nobody's business but the thread's. */
+    /* What the kernel does by itself must not come past the mask. Faults concern only the thread. */
     for (uint64_t left = mask & ~signals.taken & ~faults; left; left &= left - 1)
         signals_own(__builtin_ctzll(left) + 1);
     signals_set_mask(self, mask);

@@ -1,24 +1,24 @@
 /*
- * Signals per thread. The kernel knows one kernel thread, with one mask; the masks of threads, what pends for them, and
- * the application's handlers are kept here, and nothing of it costs a switch anything.
+ * Signals per thread. The kernel knows one kernel thread, with one mask. The masks of threads, what pends for them, and
+ * the application's handlers are kept here. A switch pays nothing for that.
  *
  *   kernel ──► preemption/arrivals.c ──► signals_post ──► a thread in sigwait, or
  *                 catapults_kill ──────►              ──► the target is `due`: signals_run, in its own context:
  *
  * - A thread that runs in the application's code: at once, in the kernel's handler (signal_catch.c).
  *
- * - One that runs elsewhere is `late`: as soon as the timer finds it there, or in a call that looks. On another
- *   processor: that is interrupted.
+ * - A thread that runs elsewhere is `late`: as soon as the timer finds it back there, or in a call that looks. If it
+ *   runs on another processor, that is interrupted.
  *
- * - One that waits in such a call is unblocked: ERESTART of cancel_block, when all is in order; or in the middle of the
- *   wait (signals_run_in_wait).
+ * - A thread that waits in such a call is unblocked: when all is in order (ERESTART of cancel_block), or in the middle
+ *   of the wait (signals_run_in_wait).
  *
- * - One that is ready or suspended: when it runs next, for a frame is put upon its stack.
+ * - A thread that is ready or suspended: when it runs next, because a frame is put upon its stack.
  *
- * With several processors all of this is done by whoever has the lock of the runtime; the mask and `due` of a thread,
- * which it looks at without, are read and written by atomic instructions. A handler of the kernel's on whichever
- * processor keeps what arrives, and passes it on if that one is not in the dispatcher (`inside`); if it cannot soon,
- * another one is told to (processors_alert).
+ * With several processors the holder of the runtime's lock does all of this. The mask and `due` of a thread, which it
+ * reads without the lock, are read and written by atomic instructions. A handler of the kernel's keeps what arrives,
+ * and passes it on if its processor is not in the dispatcher (`inside`). If it cannot soon, another processor is told
+ * to (processors_alert).
  *
  *   signals.c         masks, what pends, who gets what
  *   signal_actions.c  the application's actions, and the kernel's
@@ -53,20 +53,21 @@ struct signals {
     uint64_t pending;                /* directed at the process */
     struct signal_queue queue;
     struct signal_waiter *waiters; /* in the order in which they came */
-    struct catapults_handle *late; /* it is due, and was running where it could not be interrupted; or NULL. Of several
-                                      processors it is who is due and runs */
-    uint64_t reset;                /* those whose handler a fault has used up (SA_RESETHAND) without the lock */
-    uint32_t writing;              /* odd: an action is being written; it counts, for those who read without the lock */
-    volatile bool arrived;         /* something, by preemption_arrival */
+    struct catapults_handle *late; /* it is due, and ran where it could not be interrupted; or NULL. With several
+                                      processors, any that is due and runs is late */
+    uint64_t reset;                /* signals whose handler a fault has used up (SA_RESETHAND) without the lock */
+    uint32_t writing;              /* odd: an action is being written. It counts, for those that read without the
+                                      lock */
+    volatile bool arrived;         /* something has: see preemption_arrival */
     uint32_t alerted;              /* how many processors were told to look for it */
     volatile bool off;             /* an interrupted system call is the runtime's own */
-    bool by_upcall;                /* they arrive by sa.h */
+    bool by_upcall;                /* signals arrive by sa.h */
 };
 extern struct signals signals;
 
 static inline uint64_t signal_bit(int number) { return UINT64_C(1) << (number - 1); }
 
-/* Those that are the runtime's or the kernel's, and those that libc keeps for itself: in no set. */
+/* The signals of the runtime, of the kernel, and those that libc keeps for itself: in no set. */
 uint64_t signals_reserved(void);
 uint64_t signals_of(const sigset_t *set);
 void signals_to(sigset_t *set, uint64_t signals);
@@ -77,31 +78,31 @@ void signals_to(sigset_t *set, uint64_t signals);
  * dispatcher_unblocked. EAGAIN: no memory, or too many. */
 int signals_post(struct catapults_handle *thread, const siginfo_t *info);
 
-/* Takes up what has arrived. May run other threads; of the second, those that it wakes do not run before
+/* Take up what has arrived. The first may run other threads. After the second, threads that it wakes do not run before
  * dispatcher_unblocked. */
 void signals_take_up(void);
 void signals_take_up_only(void);
 void signals_post_arrived(const siginfo_t *info); /* from the kernel */
 
-/* Of one processor: the thread is due, and runs where it must not be interrupted. The next decision looks, too. */
+/* For one processor: the thread is due, and runs where it must not be interrupted. The next decision looks, too. */
 void signals_postpone_for(struct catapults_handle *thread);
 
 /* Takes the first signal in the set that pends for the thread or for the process. */
 bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info);
 
-/* The thread blocks some signals more, or ends: others get those of the process that it would have. */
+/* The thread blocks more signals, or ends: others get the signals of the process that it would have had. */
 void signals_retarget(void);
 
-/* In the middle of a wait, which the thread keeps its place in: leaves, runs handlers, and enters again. What the
- * thread waits for may have happened since, or it may have been taken out of its list. */
+/* In the middle of a wait, where the thread keeps its place: leaves, runs handlers, and enters again. What the thread
+ * waits for may have happened since, or it may have been taken out of its list. */
 void signals_run_in_wait(struct catapults_handle *self);
 
-/* The thread ends, and blocks all, while something pends for it or for the process. May run other threads. */
+/* The thread ends, and blocks all signals, while something pends for it or for the process. May run other threads. */
 void signals_end(struct catapults_handle *self);
-/* What pends for it pends no more. */
+/* What pends for it is dropped. */
 void signals_forget(struct catapults_handle *self);
 
-/* In a child of fork. The second: signals come to the kernel's handlers. */
+/* In a child of fork. After the second, signals come to the kernel's handlers. */
 void signals_restart(struct catapults_handle *self);
 void signals_leave_upcalls(void);
 
@@ -118,7 +119,7 @@ static inline void signals_set_mask(struct catapults_handle *thread, uint64_t ma
     __atomic_store_n(&thread->signals.mask, mask, __ATOMIC_RELAXED);
 }
 
-/* Something has, by preemption_keep: whoever decides next looks. */
+/* Something has arrived, by preemption_keep: the next decision looks. */
 void signals_arrived(void);
 
 /* ---- Outside of it ----------------------------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ enum signals_outcome {
 /* Runs the handlers of the caller, which is `due`. */
 enum signals_outcome signals_run(struct catapults_handle *self);
 
-/* At the end of a call that can wait and has returned something. */
+/* Called at the end of a call that can wait and has returned something. */
 static inline void signals_check(struct catapults_handle *self) {
     if (__builtin_expect(signals_due(self), 0))
         signals_run(self);
@@ -147,17 +148,17 @@ struct sigaction signals_action_of(int number);
 /* For the dispatcher (dispatcher_host). */
 void signals_attend(void), signals_undisturbed(void), signals_about_to_run(struct dispatcher_thread *thread);
 
-/* The runtime has the kernel's handler of the signal from now on. */
+/* From now on the runtime has the kernel's handler of the signal. */
 void signals_own(int number);
 void signals_set_action(int number, const struct sigaction *action);
 bool signals_ignores(int number);
 void signals_default(int number);
 
-/* Something waits that the interrupted thread could deal with: to be called in a handler of the kernel's, where that
- * may be left. `held`: not for good. True: come again. */
+/* Something waits that the interrupted thread could deal with. To be called in a handler of the kernel's, where the
+ * code may be left; `held`: not for good. True: come again. */
 bool signals_wait_for_code(void);
 bool signals_interrupted(bool held);
-bool signals_postpone(void); /* the same where that may not be left */
+bool signals_postpone(void); /* the same where the code may not be left */
 void signals_catch_start(void);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * A program has its thread_local variables in one segment (PT_TLS), of which each kernel thread has a copy. If they are
- * to be each thread's own, their values are exchanged at each switch, and their addresses stay: so nothing that libc
- * keeps for the kernel thread is touched, and nothing need be known of how it does. What lies in the segment:
+ * A program has its thread_local variables in one segment (PT_TLS), of which each kernel thread has a copy. If each
+ * thread is to have its own, the values are exchanged at each switch, and the addresses stay. So nothing that libc
+ * keeps for the kernel thread is touched, and nothing need be known of how it does. In the segment:
  *
  *     the application's │ the runtime's (contexts/here.h), which stay │ the application's
  *     0                 first                                   behind              size
  *
- * It is the executable's segment only. Others are those of libraries, libc's among them.
+ * It is the executable's segment only. Libraries, libc among them, have others.
  */
 #include "process/thread_locals.h"
 
@@ -19,9 +19,9 @@
 #include "process/runtime.h"
 
 static struct {
-    const char *image; /* that a kernel thread's copy begins as: `given` bytes, and zeros */
+    const char *image; /* what a kernel thread's copy begins as: `given` bytes, and zeros */
     size_t given, size, first, behind;
-    ptrdiff_t at; /* the copy, from the kernel thread's pointer */
+    ptrdiff_t at; /* where the copy is, from the kernel thread's pointer */
     bool found, linked_statically;
 } segment;
 
@@ -54,7 +54,7 @@ static void copy(char *to, const char *from) {
     copy_part(to + segment.behind, from + segment.behind, segment.size - segment.behind);
 }
 
-/* In the dispatcher, between two threads; NULL: none. */
+/* Called in the dispatcher, between two threads; NULL: none. */
 static void exchange(struct dispatcher_thread *from, struct dispatcher_thread *to) {
     char *here = copy_here();
     if (from)
@@ -70,7 +70,7 @@ void thread_locals_begin(struct catapults_handle *thread) {
     thread->dispatched.excepted = true;
 }
 
-/* Of the first object, which is the executable. */
+/* Looks at the first object, which is the executable. */
 static int find(struct dl_phdr_info *object, size_t size, void *unused) {
     (void)size, (void)unused;
     segment.linked_statically = true;

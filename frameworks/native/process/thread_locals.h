@@ -7,8 +7,8 @@
 #include "dispatcher/dispatcher.h"
 #include "process/runtime.h"
 
-/* Before records of threads are laid out: whether it is asked for, and how much it takes of each record. Reports what
- * cannot be; 0 or EINVAL. */
+/* Before records of threads are laid out: whether each thread has its own, and how much of a record they take. Reports
+ * what cannot be; 0 or EINVAL. */
 int thread_locals_prepare(const struct catapults_options *options, struct dispatcher_host *host);
 
 /* A new thread begins with the values that the program begins with. */

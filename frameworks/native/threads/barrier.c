@@ -6,7 +6,7 @@
 #include "process/runtime.h"
 #include "threads/waiters.h"
 
-/* Who waited before the fork that made this process is not here. */
+/* Threads that waited before the fork that made this process are not here. */
 static void forget_others(catapults_barrier_t *barrier) {
     if (barrier->process != runtime.forks)
         barrier->arrived = 0;

@@ -1,7 +1,7 @@
 /*
- * Cancellation, for the calls that are cancellation points. They begin with catapults_testcancel, block with
- * cancel_block, put everything in order when that says ECANCELED, leave, and then call catapults_testcancel again. The
- * same for ERESTART, and signals_run (signals.h), by which a call either begins anew or returns EINTR.
+ * Cancellation, for the calls that are cancellation points. Such a call begins with catapults_testcancel, and blocks
+ * with cancel_block. If that says ECANCELED, it puts everything in order, leaves, and calls catapults_testcancel again.
+ * For ERESTART it does the same with signals_run (signals.h), and then either begins anew or returns EINTR.
  */
 #ifndef CATAPULTS_THREADS_CANCEL_H
 #define CATAPULTS_THREADS_CANCEL_H
@@ -25,14 +25,14 @@ static inline void cancel_add(struct catapults_handle *thread, enum cancel_state
 /* Ends the caller. */
 __attribute__((cold, noreturn)) void cancel_now(void);
 
-/* The same as catapults_testcancel, by `self`. */
+/* As catapults_testcancel, for `self`. */
 static inline void cancel_test(struct catapults_handle *self) {
     if (__builtin_expect(cancel_state(self) == CANCEL_REQUESTED, 0))
         cancel_now();
     signals_check(self);
 }
 
-/* Of the following: waits, be it for a thread that *to names or NULL. */
+/* For the following: waits for a thread that *to names; NULL: for none. */
 static inline int cancel_wait_only(struct catapults_handle *self, const uintptr_t *to, bool lends,
                                    enum dispatcher_reason reason, int64_t instant) {
     self->cancellable = true;
@@ -44,8 +44,8 @@ static inline int cancel_wait_only(struct catapults_handle *self, const uintptr_
     return ECANCELED;
 }
 
-/* Blocks `self`, which runs, like dispatcher_wait_for; also until it is cancelled: ECANCELED; or has a signal that it
- * does not block: ERESTART. */
+/* Blocks `self`, which runs, like dispatcher_wait_for; also until it is cancelled (ECANCELED), or has a signal that it
+ * does not block (ERESTART). */
 static inline int cancel_wait_for(struct catapults_handle *self, const uintptr_t *to, bool lends,
                                   enum dispatcher_reason reason, int64_t instant) {
     if (__builtin_expect(cancel_state(self) == CANCEL_REQUESTED, 0))
@@ -66,7 +66,7 @@ static inline int cancel_block(struct catapults_handle *self, enum dispatcher_re
     return cancel_wait_for(self, NULL, false, reason, instant);
 }
 
-/* The same, and signals that come wait for the end of the call. */
+/* The same, but signals that come wait for the end of the call. */
 static inline int cancel_block_only(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
     return cancel_state(self) == CANCEL_REQUESTED ? ECANCELED : cancel_wait_only(self, NULL, false, reason, instant);
 }

@@ -1,6 +1,6 @@
 /*
  * Threads that an application's thread schedules (1996, §3.5). To the dispatcher they are under a scheduler that never
- * dispatches, so they run on loans only; its handlers, which are these, tell their schedulers.
+ * dispatches, so they run only on loans. Its handlers, which are these, tell the threads that schedule them.
  */
 #include "threads/client.h"
 
@@ -14,10 +14,10 @@
 
 enum { NOTICES = 4 };
 
-/* Of a client, and of the notice that it has exited: it may outlive the thread. */
+/* Of a client, and of the notice that it has exited, which may outlive the thread. */
 struct client {
     catapults_port_t *port;
-    struct catapults_message notices[NOTICES]; /* of each kind one; at most one of them is in the port */
+    struct catapults_message notices[NOTICES]; /* one of each kind; at most one of them is in the port */
 };
 
 static struct catapults_message *notice_of(struct client *client, enum catapults_notice kind) {
@@ -92,7 +92,7 @@ static const struct catapults_stop *tell(struct catapults_thread *t, enum catapu
     struct catapults_handle *scheduler = client->port->scheduler;
     bool wakes = scheduler && waiters_may_wake(scheduler) && concerns(scheduler, thread, kind);
     if (kind == CATAPULTS_NOTICE_YIELDED && !wakes)
-        return NULL; /* nobody gives it turns who could give them to another */
+        return NULL; /* no scheduler gives it turns that could give them to another */
     int left = take_back(client, kind);
     if (left)
         port_post(client->port, notice_of(client, left));
@@ -185,8 +185,7 @@ static int schedule(struct catapults_handle *target, catapults_port_t *port, enu
     self->port = port;
     self->message = NULL;
     int result = 0;
-    /* What it was woken for may have been taken back: then all is as the caller believes, and the target is who it was.
-     */
+    /* What woke it may have been taken back: then all is as the caller believes, and the target is the same. */
     while (!result && !port->first && !port->closed) {
         self->target = (uintptr_t)target;
         if (dispatcher_cycle(&self->target) != CYCLE_NONE)

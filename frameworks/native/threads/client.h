@@ -6,7 +6,7 @@
 
 #include "process/scheduler_handle.h"
 
-/* What they are under. It has no policy: what would be an event of one is told at the port. */
+/* The scheduler that they are under. It has no policy: the port is told what would be its events. */
 extern struct catapults_scheduler client_scheduler;
 
 /* Makes a thread that is being created a client of the port. ENOMEM. */

@@ -70,7 +70,7 @@ void catapults_cond_set_owner(catapults_cond_t *cond, catapults_t thread) {
         if (cond->owner)
             dispatcher_redirected(&waiter->dispatched, &cond->owner);
         else
-            dispatcher_unblock_only(&waiter->dispatched); /* it waits again, for nobody */
+            dispatcher_unblock_only(&waiter->dispatched); /* it waits again, without an owner */
     }
     dispatcher_unblocked();
     dispatcher_leave();

@@ -1,7 +1,7 @@
 /*
- * How threads end. In a program with C++, catapults_exit unwinds the stack as pthread_exit does: by the unwinder of the
- * C++ runtime, which asks `unwind_step` at each frame, and runs destructors and `catch` blocks in between. Programs
- * without that have no such frames.
+ * How threads end. In a program with C++, catapults_exit unwinds the stack as pthread_exit does, by the unwinder of the
+ * C++ runtime. That asks `unwind_step` at each frame, and runs destructors and `catch` blocks in between. Programs
+ * without C++ have no such frames.
  */
 #include "threads/end.h"
 #include "threads/stand_in.h"
@@ -31,7 +31,7 @@ static void clean_up_below(struct catapults_handle *self, uintptr_t address);
 
 void catapults_exit(void *result) {
     struct catapults_handle *self = handle_self();
-    bool again = cancel_state(self) & CANCEL_ENDING; /* by one of its own handlers or destructors */
+    bool again = cancel_state(self) & CANCEL_ENDING; /* called by one of its handlers or destructors */
     cancel_add(self, CANCEL_ENDING);
     self->result = result;
     if (_Unwind_ForcedUnwind && !again) {
@@ -43,7 +43,7 @@ void catapults_exit(void *result) {
     __builtin_unreachable();
 }
 
-/* What it has left: handlers of its own, destructors, robust mutexes, stand-ins. */
+/* Runs what it has left of handlers and destructors. */
 static __attribute__((noinline)) void clean_up(struct catapults_handle *self) {
     clean_up_below(self, UINTPTR_MAX);
     if (self->values)
@@ -55,8 +55,7 @@ static __attribute__((noinline)) void abandon(struct catapults_handle *self) {
         mutex_abandon_all(self);
     if (self->stand_ins) {
         stand_ins_end(self);
-        dispatcher_unblocked(); /* one that was blocked may have taken the turn: `exit` is of a thread that is RUNNING
-                                 */
+        dispatcher_unblocked(); /* one that was blocked may have taken the turn, and `exit` is of a RUNNING thread */
     }
 }
 
@@ -83,13 +82,13 @@ void end(struct catapults_handle *self, void *result) {
     self->ended = true;
     self->word = 0;
     struct catapults_handle *joiner = self->joiner;
-    bool waits = joiner && core_is_blocked(&joiner->dispatched); /* else its instant has come */
+    bool waits = joiner && core_is_blocked(&joiner->dispatched); /* else the joiner's instant has come */
     if (self->detached)
         stack_give(self->stack);
     dispatcher_exit(waits ? &joiner->dispatched : NULL);
 }
 
-/* The unwinder is about to leave the frame whose stack pointer is the CFA of `context`; what lies below is left. */
+/* The unwinder is about to leave the frame whose stack pointer is the CFA of `context`; all below it has been left. */
 static _Unwind_Reason_Code unwind_step(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
                                        struct _Unwind_Exception *exception, struct _Unwind_Context *context,
                                        void *self_) {

@@ -6,14 +6,14 @@
 
 #include "process/handle.h"
 
-/* Of the running thread, whose stack is unwound or has nothing that would have to be: runs what cleanup handlers are
- * left, and the destructors of its keys. Does not return: see dispatcher_exit. */
+/* Ends the running thread, whose stack is unwound or need not be. Runs the cleanup handlers that are left, and the
+ * destructors of its keys. Does not return: see dispatcher_exit. */
 void end(struct catapults_handle *self, void *result);
 
 /* Calls the destructors of keys for what `self` has, and frees the memory for it. */
 void keys_destroy(struct catapults_handle *self);
 
-/* Frees it only. */
+/* Frees that only. */
 void keys_forget(struct catapults_handle *thread);
 
 #endif

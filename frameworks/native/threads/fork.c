@@ -1,6 +1,6 @@
 /*
- * Fork. All that is torn down belongs to threads that are not there any more. What locks and ports know of them is
- * forgotten first, while their records and stacks are still as they left them.
+ * Fork. All that is torn down belongs to threads that no longer exist. What locks and ports know of them is forgotten
+ * first, while their records and stacks are still as they left them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -44,7 +44,7 @@ pid_t catapults_fork(void) {
     return child;
 }
 
-/* Nobody is to be woken who waits at what lasts; robust mutexes find out that their owner is gone. */
+/* It must not be woken at anything that lasts. Robust mutexes find out that their owner is gone. */
 static void forget(struct catapults_handle *thread) {
     stand_ins_forget(thread);
     if (thread->waiting)
@@ -54,8 +54,8 @@ static void forget(struct catapults_handle *thread) {
     thread->word = 0;
 }
 
-/* What the application has set of threads and schedulers stays theirs, although the policies begin anew. `attributes`:
- * of the caller. */
+/* What the application has set for threads and schedulers stays, although the policies begin anew. `attributes`: the
+ * caller's. */
 static void keep_values(struct catapults_handle *self, struct catapults_attributes *attributes) {
     attributes->values = imports_values(&self->dispatched, &attributes->values_count);
     self->attributes = attributes;
@@ -98,7 +98,7 @@ static void restart(void) {
         struct catapults_handle *handle = handle_of(thread);
         if (handle == self)
             continue;
-        /* What ran on another processor was in the middle of something, and the tools believe that it still is. */
+        /* A thread on another processor was in the middle of something, and the tools believe that it still is. */
         if (dispatcher_is_elsewhere(thread))
             continue;
         keys_forget(handle);

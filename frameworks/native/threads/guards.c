@@ -1,13 +1,13 @@
 /*
- * The guards of C++'s static variables of functions (Itanium C++ ABI, §3.3.3), in the place of those of the C++
- * library, to which the kernel thread is what initializes: another of its threads that came would be taken for the same
- * one, and its wait would stop the processor. Only programs that have such variables are linked with this file.
+ * The guards of C++'s static variables of functions (Itanium C++ ABI, §3.3.3), in place of the C++ library's. To those
+ * the kernel thread is what initializes: another of its threads would be taken for the same one, and its wait would
+ * stop the processor. Only programs that have such variables are linked with this file.
  *
  *     byte 0       1: initialized; compilers look at it before they call
  *     bytes 1..7   0, or who initializes, and in which process: a child of fork begins anew what others had begun
  *
- * Kernel threads that run none of our threads may come, too: they, and who waits for one of them, look again now and
- * then.
+ * Kernel threads that run none of our threads may come, too. They, and threads that wait for one of them, look again
+ * now and then.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -21,7 +21,7 @@
 enum { LOOK_AGAIN = 1000000 }; /* nanoseconds */
 
 enum {
-    OWNER_AT = 8, /* bits: below it stands whether the variable is initialized */
+    OWNER_AT = 8, /* bits: below is whether the variable is initialized */
     THREAD_AT = OWNER_AT,
     NUMBER_AT = THREAD_AT + 1,
     PROCESS_AT = 36
@@ -42,13 +42,13 @@ static uint64_t process_here(void) { return runtime.forks << PROCESS_AT; }
 
 static bool is_here(uint64_t owner) { return (owner ^ process_here()) >> PROCESS_AT == 0; }
 
-/* Of a thread its place in the table of names, which no other has while it lives. */
+/* For a thread: its place in the table of names, which no other has while it lives. */
 static uint64_t name_here(void) {
     uint64_t number = here()->process.runs_threads ? name_place(handle_self()->word) : (uint32_t)syscall(SYS_gettid);
     return process_here() | number << NUMBER_AT | (uint64_t)here()->process.runs_threads << THREAD_AT;
 }
 
-/* Whether the caller is to initialize the variable, and then call one of the others. */
+/* Returns whether the caller is to initialize the variable, and then call one of the others. */
 int __cxa_guard_acquire(uint64_t *guard) {
     uint64_t self = name_here(), owner;
     while (!((owner = __atomic_load_n(guard, __ATOMIC_ACQUIRE)) & DONE))
@@ -79,7 +79,7 @@ static void await(uint64_t *guard, uint64_t owner, uint64_t self) {
         abort();
     }
     if (!here()->process.runs_threads) {
-        nanosleep(&(struct timespec){0, LOOK_AGAIN}, NULL); /* however it ends the caller looks again */
+        nanosleep(&(struct timespec){0, LOOK_AGAIN}, NULL); /* however it ends, the caller looks again */
         return;
     }
     dispatcher_enter();

@@ -7,7 +7,7 @@
 #include "process/runtime.h"
 #include "threads/cancel.h"
 
-/* Later than any instant: CATAPULTS_FOREVER. */
+/* Beyond every instant: CATAPULTS_FOREVER. */
 static int64_t later(int64_t instant, int64_t nanoseconds) {
     int64_t sum;
     return __builtin_add_overflow(instant, nanoseconds, &sum) ? CATAPULTS_FOREVER : sum;
@@ -30,8 +30,8 @@ int catapults_set_period(int64_t nanoseconds) {
     return 0;
 }
 
-/* Until then; handlers of signals may run meanwhile. The policy has been told that the job begins, unless a handler has
- * kept the thread until then: true. */
+/* Waits until then; handlers of signals may run meanwhile. The policy has been told that the job begins, unless a
+ * handler has kept the thread until then: true. */
 static bool waits_until(struct catapults_handle *self, int64_t instant) {
     for (;;) {
         catapults_testcancel();

@@ -1,7 +1,7 @@
 /*
- * Keys. What a thread has lies in a table of its own, which is made when it first sets a value and grows with the
- * greatest key that it sets. A value counts only while the generation of its key is that of the key: so a key that is
- * deleted takes all its values with it.
+ * Keys. A thread's values are in a table of its own, which is made when it first sets a value, and grows with the
+ * greatest key that it sets. A value counts only while its generation is that of its key: so a key that is deleted
+ * takes all its values with it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ struct key_values {
     } values[];
 };
 
-/* Generations are odd while the key is in use, so 0 is that of no value. They do not begin anew: 2^63 times a key would
- * have to be created. */
+/* Generations are odd while the key is in use, so 0 is that of no value. They do not repeat: that would take 2^63
+ * creations of a key. */
 static struct key {
     uint64_t generation;
     void (*destructor)(void *);

@@ -1,8 +1,9 @@
 /*
- * Mutexes. Unlocking leaves the mutex free and makes the first waiter ready, so a thread that locks and unlocks does
- * not give up the processor each time (a convoy). Whoever comes while it is free takes it, and passes over all that
- * wait: each of them is then handed the mutex by who has it before, and is so passed over at most once. Those that wait
- * never pass over each other: who finds it free, and is not the first, hands it to that one, and lends its turn.
+ * Mutexes. Unlocking leaves the mutex free and makes the first waiter ready. So a thread that locks and unlocks does
+ * not give up the processor each time (a convoy). A thread that comes while the mutex is free takes it, and passes over
+ * all that wait. Each of these is then handed the mutex by the owner before it, and so is passed over at most once.
+ * Waiting threads never pass over each other: one that finds it free, and is not the first, hands it to the first, and
+ * lends its turn.
  *
  * The short ways through lock, trylock and unlock are here and not in the header: code of the runtime is not
  * interrupted, so on one processor they need no atomic instruction, which would cost more than the call.
@@ -69,7 +70,7 @@ int catapults_mutex_init(catapults_mutex_t *mutex, const struct catapults_mutex_
 }
 
 int catapults_mutex_destroy(catapults_mutex_t *mutex) {
-    runtime_enter(); /* who is about to leave it has done so */
+    runtime_enter(); /* a thread that was about to leave it has done so */
     bool busy = mutex_owner(mutex) || mutex->waiters.first;
     runtime_leave();
     return busy ? EBUSY : 0;
@@ -94,7 +95,7 @@ int catapults_mutex_setprioceiling(catapults_mutex_t *mutex, int64_t ceiling, in
         return EINVAL;
     int result = catapults_mutex_lock(mutex);
     if (result != 0)
-        return result; /* EOWNERDEAD: it stays locked, as unlocked it would be lost */
+        return result; /* EOWNERDEAD: it stays locked; unlocked, it would be lost */
     if (before)
         *before = mutex->ceiling;
     dispatcher_enter();
@@ -106,7 +107,7 @@ int catapults_mutex_setprioceiling(catapults_mutex_t *mutex, int64_t ceiling, in
 
 /* ---- Locking ----------------------------------------------------------------------------------------------------- */
 
-/* The short ways: from one state to another, if it is that. */
+/* The short ways: changes the state, if it is `from`. */
 static inline __attribute__((always_inline)) bool change(catapults_mutex_t *mutex, uintptr_t from, uintptr_t to,
                                                          int order) {
     if (__builtin_expect(dispatcher_guard.several, 0))
@@ -162,13 +163,13 @@ int catapults_mutex_unlock(catapults_mutex_t *mutex) {
     return unlock_slowly(mutex, self);
 }
 
-/* What lends needs no guard, and of this mutex nothing is to be known but who has it and who waits. */
+/* Lending needs no guard, and nothing counts of this mutex but who has it and who waits. */
 static bool is_plain(const catapults_mutex_t *mutex) {
     return !dispatcher_guard.guarded && !mutex->protocol && !mutex->robust && !mutex->depth;
 }
 
-/* Another thread has it, which does not wait, and gives it back while it runs on the turn of `self`: nothing is left
- * to be done then. */
+/* Usually another thread has it, waits for nothing, and gives it back while it runs on the turn of `self`: then nothing
+ * is left to be done. */
 static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (__builtin_expect(!is_plain(mutex), 0))
         return lock_generally(mutex, self, CATAPULTS_FOREVER);
@@ -225,7 +226,8 @@ static inline void begin_to_wait(catapults_mutex_t *mutex, struct catapults_hand
     waiters_append(&mutex->waiters, self);
 }
 
-/* Who waits lends its turns to the owner, unless that waits for it in its turn: then it is refused, or reported. */
+/* The waiting thread lends its turns to the owner, unless that waits for it: then it is refused, or the cycle
+ * reported. */
 static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses) {
     bool for_itself = mutex_owner(mutex) == self;
     begin_to_wait(mutex, self);
@@ -268,11 +270,11 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
     if (mine)
         return take(mutex, self);
     bool lost = mutex->health == LOST;
-    set_owner(mutex, mutex_owner(mutex)); /* who may unlock the short way now, and destroy it */
+    set_owner(mutex, mutex_owner(mutex)); /* another thread may now unlock the short way, and destroy it */
     return lost ? ENOTRECOVERABLE : expired ? ETIMEDOUT : EDEADLK;
 }
 
-/* Its owner, by who waits for it. A ceiling does that for everybody, but where the owner's policy knows of none. */
+/* Whether its waiters lend to its owner. With a ceiling they need not, unless the owner's policy knows of none. */
 static bool is_lent_to(const catapults_mutex_t *mutex) {
     const struct catapults_handle *owner = mutex_owner(mutex);
     if (owner == &names_nobody)
@@ -288,7 +290,7 @@ static bool is_lent_to(const catapults_mutex_t *mutex) {
     __builtin_unreachable();
 }
 
-/* Or it is free, and no other that waits comes before. */
+/* Whether it is the owner; or it is free, and no other waiter comes before. */
 static bool is_mine(const catapults_mutex_t *mutex, const struct catapults_handle *self, bool for_itself) {
     const struct catapults_handle *owner = mutex_owner(mutex), *first = waiters_first(&mutex->waiters);
     return !for_itself && (owner == self || (!owner && (first == self || first->suspended)));
@@ -302,13 +304,13 @@ static void hand_to_first(catapults_mutex_t *mutex) {
     waiters_wake(first);
 }
 
-/* By one that comes. */
+/* Taken by one that comes. */
 static int take_free(catapults_mutex_t *mutex, struct catapults_handle *self) {
     mutex->passed_over = mutex->came;
     return take(mutex, self);
 }
 
-/* Of a mutex that is free, or was handed to `self`. */
+/* Takes a mutex that is free, or was handed to `self`. */
 static int take(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (mutex->health == LOST) {
         set_owner(mutex, NULL);
@@ -355,7 +357,7 @@ static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self
     return result;
 }
 
-/* Whether the ceiling of `self` has fallen. */
+/* Returns whether the ceiling of `self` has fallen. */
 static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self) {
     bool falls = false;
     if (booked(mutex)) {
@@ -369,14 +371,15 @@ static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self) {
     return falls;
 }
 
-/* Somebody took it before `first`, which waits; or whose turn it is waits for it, too, and lends to `first` at once. */
+/* A thread took it before `first`, which waits; or the thread whose turn it is waits for it, too, and lends to `first`
+ * at once. */
 static bool comes_next(const catapults_mutex_t *mutex, const struct catapults_handle *first) {
     const struct dispatcher_thread *turn = processor_here()->turn;
     return (int32_t)(mutex->passed_over - first->came) >= 0 || (turn && turn->waits_for == &mutex->state);
 }
 
-/* Frees it, or hands it over. May run other threads. A mutex that nobody waits for is gone as soon as it is free:
- * another processor may lock it the short way, unlock and destroy it. One that is lost is not taken so. */
+/* Frees it, or hands it over. May run other threads. A mutex without waiters is gone as soon as it is free: another
+ * processor may lock it the short way, unlock and destroy it. One that is lost is not taken so. */
 static void leave(catapults_mutex_t *mutex) {
     struct catapults_handle *first = waiters_are_there(&mutex->waiters) ? waiters_first(&mutex->waiters) : NULL;
     bool lost = mutex->health == LOST, hand_over = first && !lost && comes_next(mutex, first);
@@ -392,7 +395,7 @@ static void leave(catapults_mutex_t *mutex) {
     }
 }
 
-/* Who is suspended takes no mutex, not even one that was left to it and that it has not taken yet. */
+/* A suspended thread takes no mutex, not even one that was left to it and that it has not taken yet. */
 void mutex_pass_on(struct catapults_handle *thread) {
     catapults_mutex_t *mutex = (catapults_mutex_t *)thread->wants;
     if (__builtin_expect(!mutex, 1) || !thread->waiting || thread == handle_self())
@@ -411,7 +414,7 @@ uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self) 
     mutex_claim(mutex);
     uint32_t depth = mutex->depth;
     mutex->depth = 0;
-    unlock(mutex, self); /* who has it no more blocks next: no need to yield */
+    unlock(mutex, self); /* the thread blocks next: no need to yield */
     return depth;
 }
 

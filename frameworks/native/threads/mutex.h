@@ -1,9 +1,9 @@
 /*
  * What the rest of the runtime knows of mutexes.
  *
- * The state word is what names the owner (handle.h), and in its lowest bit whether locking or unlocking is more than to
- * change the owner: somebody waits, the owner has locked it more than once, or the mutex is robust or has a ceiling. So
- * one comparison tells whether the short way may be taken: from 0 to the owner, from the owner to 0.
+ * The state word names the owner (handle.h). Its lowest bit says whether locking or unlocking takes more than a change
+ * of the owner: a thread waits, the owner has locked the mutex more than once, or it is robust or has a ceiling. So one
+ * comparison tells whether the short way may be taken: from 0 to the owner, from the owner to 0.
  */
 #ifndef CATAPULTS_MUTEX_H
 #define CATAPULTS_MUTEX_H
@@ -12,15 +12,15 @@
 
 #define MUTEX_MORE NAME_OWN
 
-/* Where there are several processors the short ways are taken without the lock of the dispatcher, by atomic
- * instructions: while MUTEX_MORE is set nobody takes them. */
+/* With several processors the short ways are taken without the lock of the dispatcher, by atomic instructions. While
+ * MUTEX_MORE is set nobody takes them. */
 static inline struct catapults_handle *mutex_owner(const catapults_mutex_t *mutex) {
     uintptr_t word = __atomic_load_n(&mutex->state, __ATOMIC_ACQUIRE) & ~MUTEX_MORE;
     struct catapults_handle *owner = word ? handle_placed(word) : NULL;
     return owner && owner->word != word ? &names_nobody : owner;
 }
 
-/* Within dispatcher_enter, before anything is decided by the state: nobody else changes it until set anew. */
+/* Within dispatcher_enter, before a decision by the state: nobody else changes the state until it is set anew. */
 static inline void mutex_claim(catapults_mutex_t *mutex) {
     if (__builtin_expect(dispatcher_guard.several, 0))
         __atomic_fetch_or(&mutex->state, MUTEX_MORE, __ATOMIC_ACQUIRE);
@@ -29,8 +29,8 @@ static inline void mutex_claim(catapults_mutex_t *mutex) {
 uint32_t mutex_release(catapults_mutex_t *mutex, struct catapults_handle *self);
 int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32_t depth);
 
-/* Both between dispatcher_enter and dispatcher_leave. Unlocks a mutex that `self`, who runs, has, however often it has
- * locked it. Returns the depth for mutex_get_back. */
+/* Both between dispatcher_enter and dispatcher_leave. The first unlocks a mutex that the running `self` has, however
+ * often it has locked it, and returns the depth for mutex_get_back. */
 static inline uint32_t mutex_give_up(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (__builtin_expect(dispatcher_guard.several || mutex->state != self->word, 0))
         return mutex_release(mutex, self);
@@ -48,7 +48,7 @@ static inline int mutex_get_back(catapults_mutex_t *mutex, struct catapults_hand
 /* The thread is being suspended. May run other threads. Between dispatcher_enter and dispatcher_leave. */
 void mutex_pass_on(struct catapults_handle *thread);
 
-/* `self` ends: whoever comes next to its robust mutexes is told. May run other threads. Between dispatcher_enter and
+/* `self` ends: the next to lock one of its robust mutexes is told. May run other threads. Between dispatcher_enter and
  * dispatcher_leave. */
 void mutex_abandon_all(struct catapults_handle *self);
 

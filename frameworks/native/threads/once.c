@@ -1,6 +1,6 @@
 /*
- * What is done once. Compiled with exceptions: whichever way the routine is left, `settle` runs. A child of fork begins
- * anew what was under way.
+ * Once. Compiled with exceptions: whichever way the routine is left, `settle` runs. A child of fork begins anew what
+ * was under way.
  */
 #include "process/runtime.h"
 #include "threads/waiters.h"

@@ -1,7 +1,7 @@
 /*
- * Message ports. Messages are lists through memory of the senders: nothing is copied, nothing allocated, and nothing
- * can fail for want of memory. A message that comes while somebody waits is given to the first who does, so it cannot
- * be snatched away, and a sender who waits for room has its message put into the queue by the receiver who makes room.
+ * Message ports. Messages are linked through memory of their senders: nothing is copied, nothing allocated, and nothing
+ * can fail for want of memory. A message that comes while threads wait is given to the first of them, so it cannot be
+ * snatched away. If a sender waits for room, the receiver that makes room puts the message into the queue.
  */
 #include "threads/port.h"
 
@@ -24,7 +24,7 @@ enum {
 /* ---- The queue --------------------------------------------------------------------------------------------------- */
 
 static void append(catapults_port_t *port, struct catapults_message *message) {
-    if (message->state == SERVED) /* passed on by who had received it */
+    if (message->state == SERVED) /* passed on by the thread that received it */
         message->state = CALLED;
     message->port = port;
     message->next = NULL;
@@ -59,19 +59,19 @@ static void tell_selectors(catapults_port_t *port) {
     }
 }
 
-/* Of the threads that are woken here and below none runs before dispatcher_unblocked. */
+/* Threads that are woken here and below do not run before dispatcher_unblocked. */
 static void wake(struct catapults_handle *thread) {
     if (waiters_may_wake(thread))
         dispatcher_unblock_only(&thread->dispatched);
 }
 
-/* Who asked has a reply, or never gets one; it may be running handlers of signals. */
+/* The caller has a reply, or never gets one; it may be running handlers of signals. */
 static void wake_caller(const struct catapults_message *message) {
     if (message->sender->message == message)
         wake(message->sender);
 }
 
-/* `server` names whom a reply is expected of now; 0: nobody in particular. The caller lends its turns to it. */
+/* `server` names the thread that is to reply now; 0: none in particular. The caller lends it its turns. */
 static void expect_reply_of(struct catapults_message *message, uintptr_t server) {
     struct catapults_handle *caller = message->sender;
     if (message->server && !server)
@@ -94,7 +94,7 @@ static struct catapults_message *received(struct catapults_message *message, str
     return message;
 }
 
-/* Gives the message to who waits for one, or queues it. */
+/* Gives the message to a thread that waits for one, or queues it. */
 static void deliver(catapults_port_t *port, struct catapults_message *message) {
     if (port->receivers.first) {
         struct catapults_handle *receiver = waiters_take(&port->receivers);
@@ -116,7 +116,7 @@ void port_post(catapults_port_t *port, struct catapults_message *message) {
     deliver(port, message);
 }
 
-/* There is room for the message of a sender who waits. */
+/* If there is room, takes the message of a sender that waits. */
 static void make_room(catapults_port_t *port) {
     if (!port->senders.first || is_full(port))
         return;
@@ -351,7 +351,7 @@ static int reply(struct catapults_message *message) {
             return EPIPE;
         message->state = QUEUED;
         message->sender = handle_self();
-        deliver(port, message); /* though it be full: who asked has room for the answer */
+        deliver(port, message); /* even if it is full: the one that asked has room for the answer */
         dispatcher_unblocked();
         return 0;
     default:

@@ -1,5 +1,5 @@
 /*
- * Read-write locks. They are handed over: who leaves decides who has it next.
+ * Read-write locks. They are handed over: the thread that leaves decides which one has it next.
  */
 #include <errno.h>
 
@@ -21,7 +21,7 @@ int catapults_rwlock_init(catapults_rwlock_t *lock) {
 }
 
 int catapults_rwlock_destroy(catapults_rwlock_t *lock) {
-    runtime_enter(); /* who is about to leave it has done so; so it is with what else is destroyed */
+    runtime_enter(); /* a thread that was about to leave it has done so, here as in other calls of this kind */
     bool busy = lock->writer || lock->readers;
     runtime_leave();
     return busy ? EBUSY : 0;
@@ -101,7 +101,7 @@ static int wait(catapults_rwlock_t *lock, struct catapults_waiters *waiters, str
     return waiters_outcome(waiters, self, result);
 }
 
-/* It was suspended when it could have been served. Whether it is now. */
+/* It was suspended when it could have been served. Returns whether it is now. */
 static bool take_after_all(catapults_rwlock_t *lock, struct catapults_waiters *waiters, struct catapults_handle *self) {
     bool taken = (waiters == &lock->waiting_readers ? try_to_read(lock) : try_to_write(lock, self)) == 0;
     if (taken)
@@ -151,14 +151,14 @@ static void leave(catapults_rwlock_t *lock) {
         dispatcher_released();
 }
 
-/* Those who have waited for threads that read. */
+/* For threads that have waited for readers. */
 static void lend_to_writer(catapults_rwlock_t *lock, const struct catapults_waiters *waiters) {
     for (struct catapults_handle *thread = waiters->first; thread; thread = thread->wait_next)
         if (waiters_may_wake(thread))
             dispatcher_redirected(&thread->dispatched, &lock->writer);
 }
 
-/* But for those that are suspended, who look again later: nobody is to wait for them to read. */
+/* Without suspended ones, which look again later: nobody is to wait for them to read. */
 static void admit_readers(catapults_rwlock_t *lock) {
     for (struct catapults_handle *reader = lock->waiting_readers.first, *next; reader; reader = next) {
         next = reader->wait_next;

@@ -1,5 +1,5 @@
 /*
- * Waiting for signals, and taking them along.
+ * Waiting for signals, and taking them along in exec.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -93,7 +93,7 @@ int catapults_sigsuspend(const sigset_t *mask) {
     struct catapults_handle *self = handle_self();
     sigset_t before;
     catapults_testcancel();
-    catapults_preemption_hold(); /* so that no handler runs before it waits, but by this call */
+    catapults_preemption_hold(); /* so that no handler runs before it waits, except by this call */
     signals_to(&before, self->signals.mask);
     enum signals_outcome outcome = SIGNALS_NONE;
     dispatcher_enter();
@@ -124,7 +124,7 @@ int catapults_sigsuspend(const sigset_t *mask) {
 
 /* ---- exec -------------------------------------------------------------------------------------------------------- */
 
-/* False, and errno: it cannot keep as many (EAGAIN). */
+/* False, and errno: the kernel cannot keep so many (EAGAIN). */
 static bool hand_to_kernel(const struct signal_node *queue) {
     for (; queue; queue = queue->next)
         if (syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), queue->info.si_signo, &queue->info) != 0)
@@ -138,9 +138,9 @@ int catapults_execve(const char *path, char *const arguments[], char *const envi
     catapults_sigpending(&pending);
     dispatcher_enter();
     signals_to(&mask, self->signals.mask);
-    sigprocmask(SIG_SETMASK, &mask, &before); /* cannot fail: the sets are */
+    sigprocmask(SIG_SETMASK, &mask, &before); /* cannot fail: the sets are there */
     if (hand_to_kernel(self->signals.queue.first) && hand_to_kernel(signals.queue.first))
-        execve(path, arguments, environment); /* returns if it has failed */
+        execve(path, arguments, environment); /* returns only if it has failed */
     int error = errno;
     const struct timespec none = {0};
     while (sigtimedwait(&pending, NULL, &none) > 0)

@@ -1,6 +1,5 @@
 /*
- * Threads under several policies (1996, §4.5): a stand-in is a thread of its own that does nothing but to lend its
- * turns.
+ * Threads under several policies (1996, §4.5): a stand-in is a thread that does nothing but lend its turns.
  */
 #include "threads/stand_in.h"
 
@@ -10,8 +9,8 @@
 #include "threads/waiters.h"
 
 struct stand_in {
-    uintptr_t primary;               /* whom it stands in for; 0: that has ended */
-    struct catapults_handle *thread; /* that waits for it; NULL: not yet */
+    uintptr_t primary;               /* the thread that it stands in for; 0: that has ended */
+    struct catapults_handle *thread; /* which waits for it; NULL: not yet */
     struct stand_in *next;           /* of the same primary */
 };
 
@@ -49,7 +48,7 @@ int catapults_stand_in(catapults_t thread, const struct catapults_attributes *at
     if (error == 0)
         return 0;
     dispatcher_enter();
-    if (standing->primary) { /* else it has ended meanwhile */
+    if (standing->primary) { /* else that has ended meanwhile */
         struct stand_in **link = &thread->stand_ins;
         while (*link != standing)
             link = &(*link)->next;
@@ -62,7 +61,7 @@ int catapults_stand_in(catapults_t thread, const struct catapults_attributes *at
 
 void stand_ins_end(struct catapults_handle *primary) {
     for (struct stand_in *standing = primary->stand_ins, *next; standing; standing = next) {
-        next = standing->next; /* who runs frees it */
+        next = standing->next; /* the stand-in frees it */
         standing->primary = 0;
         if (standing->thread && waiters_may_wake(standing->thread))
             dispatcher_unblock_only(&standing->thread->dispatched);

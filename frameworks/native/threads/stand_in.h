@@ -6,10 +6,10 @@
 
 #include "process/handle.h"
 
-/* The thread ends: so do they, when they have a turn. Runs no other. */
+/* The thread ends, and so do its stand-ins, when they have a turn. Runs no other. */
 void stand_ins_end(struct catapults_handle *primary);
 
-/* In a child of fork, where they are not any more. */
+/* In a child of fork, where they no longer exist. */
 void stand_ins_forget(struct catapults_handle *primary);
 
 #endif

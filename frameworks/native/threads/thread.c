@@ -22,7 +22,7 @@ static void entry(void *argument);
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
-/* A record on a stack, by `self`; NULL: no memory. */
+/* Makes a record on a stack, for `self`; NULL: no memory. */
 static inline struct catapults_handle *make(const struct catapults_handle *self, struct stack_pool *pool) {
     struct stack *stack = pool ? stack_take_from(pool) : NULL;
     if (__builtin_expect(!stack, 0))
@@ -79,7 +79,7 @@ static inline int begin(struct catapults_handle *thread, struct scheduler *sched
     return EAGAIN;
 }
 
-/* As the attributes ask for it. */
+/* Makes a thread as the attributes ask for it. */
 static struct catapults_handle *make_with(const struct catapults_attributes *attributes) {
     struct catapults_handle *thread =
         make(handle_self(), attributes->stack_size ? runtime_stacks(attributes->stack_size) : runtime.stacks);
@@ -146,7 +146,7 @@ const char *catapults_refusal(void) { return handle_self()->refusal; }
 
 /* ---- Joining ----------------------------------------------------------------------------------------------------- */
 
-/* What is unusual about a join that has begun, or about how its wait has ended, with the number `early`. Leaves. */
+/* The unusual cases of a join: as it begins, and, the second, if its wait has ended `early`. Both leave. */
 static __attribute__((noinline)) int join_unusually(struct catapults_handle *thread, void **result) {
     int error = join(thread, result, CATAPULTS_FOREVER, false);
     dispatcher_leave();
@@ -168,7 +168,7 @@ static __attribute__((noinline)) int join_early(struct catapults_handle *thread,
     return early;
 }
 
-/* As `join`, for what is usual: the thread runs still, and waits for nobody. */
+/* As `join`, for the usual case: the thread still runs, and waits for nobody. */
 int catapults_join(catapults_t thread, void **result) {
     struct catapults_handle *self = handle_self();
     cancel_test(self);
@@ -288,7 +288,7 @@ int catapults_resume(catapults_t thread) {
     thread->suspended = false;
     int error = dispatcher_resume(&thread->dispatched);
     if (waits)
-        waiters_wake(thread); /* what it waits for may have been free for some time: it looks again */
+        waiters_wake(thread); /* what it waits for may long have been free: it looks again */
     dispatcher_leave();
     return error;
 }

@@ -1,7 +1,6 @@
 /*
- * The ends of thread_local objects of C++, in the place of those of the C++ library, which ends them with the kernel
- * thread: where they are each thread's own they end with the thread. Only programs that have such objects are linked
- * with this file.
+ * The ends of thread_local objects of C++, in place of the C++ library's, which ends them with the kernel thread. If
+ * they are each thread's own, they end with the thread. Only programs that have such objects are linked with this file.
  */
 #include <stdlib.h>
 
@@ -21,7 +20,7 @@ static catapults_key_t endings; /* of each thread, the last first */
 static catapults_once_t made;
 static bool there;
 
-/* What ends may make others, which come first. */
+/* An end may make other objects, which come first. */
 static void end_all(void *last) {
     for (struct ending *one = last; one; one = catapults_getspecific(endings)) {
         struct ending ending = *one;
@@ -32,7 +31,7 @@ static void end_all(void *last) {
     }
 }
 
-/* When `main` returns, or calls exit: of the first thread, unless that has ended before. */
+/* For the first thread, when `main` returns or calls exit, unless the thread has ended before. */
 static void end_of_first(void *self) {
     if (catapults_self() == self)
         end_all(catapults_getspecific(endings));

@@ -1,6 +1,6 @@
 /*
  * Threads that wait for a lock or a condition, in the order in which they came. The list is part of the lock; the links
- * are in the threads. Whoever serves a thread takes it out of the list: so it knows that it was served, whatever else
+ * are in the threads. A thread that is served is taken out of the list: so it knows that it was served, whatever else
  * has woken it.
  */
 #ifndef CATAPULTS_WAITERS_H
@@ -35,8 +35,8 @@ static inline void waiters_remove(struct catapults_waiters *waiters, struct cata
     thread->waiting = NULL;
 }
 
-/* Blocks the caller, which is in a list, until waiters_wake, or the instant. Not if it was woken before: the policy may
- * have run others since. Handlers of signals run meanwhile, after which it may have been taken out of its list: 0. */
+/* Blocks the caller, which is in a list, until waiters_wake, or the instant. Handlers of signals run meanwhile; if it
+ * was taken out of its list since, it does not block again: 0. */
 static inline int waiters_sleep(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
     for (;;) {
         if (__builtin_expect(!self->signals.due, 1)) {
@@ -58,7 +58,7 @@ static inline int waiters_sleep(struct catapults_handle *self, enum dispatcher_r
     }
 }
 
-/* The same, until it is cancelled: ECANCELED; or handlers are to run: ERESTART. */
+/* The same, also until it is cancelled (ECANCELED), or handlers are to run (ERESTART). */
 static inline int waiters_sleep_or_cancel(struct catapults_handle *self, enum dispatcher_reason reason,
                                           int64_t instant) {
     self->asleep = true;
@@ -67,7 +67,7 @@ static inline int waiters_sleep_or_cancel(struct catapults_handle *self, enum di
     return result;
 }
 
-/* For a thread that *to names: see dispatcher_wait_for. Handlers of signals may have run. */
+/* The same for a thread that *to names: see dispatcher_wait_for. Handlers of signals may have run. */
 static inline int waiters_sleep_for(struct catapults_handle *self, const uintptr_t *to, bool lends,
                                     enum dispatcher_reason reason, int64_t instant) {
     int result = 0;
@@ -84,7 +84,7 @@ static inline int waiters_sleep_for(struct catapults_handle *self, const uintptr
     return result;
 }
 
-/* Whether it is to be unblocked: else its instant has come, or it is not there yet. */
+/* Whether it is to be unblocked. If not, its instant has come, or it has not blocked yet. */
 static inline bool waiters_may_wake(const struct catapults_handle *thread) {
     return thread->asleep && core_is_blocked(&thread->dispatched);
 }
@@ -95,7 +95,7 @@ static inline void waiters_wake(struct catapults_handle *thread) {
         dispatcher_unblock(&thread->dispatched);
 }
 
-/* What became of a wait that returned `result`. */
+/* The outcome of a wait that returned `result`. */
 static inline int waiters_outcome(struct catapults_waiters *waiters, struct catapults_handle *self, int result) {
     if (__builtin_expect(!self->waiting, 1))
         return 0; /* served, if late */
@@ -117,7 +117,7 @@ static inline int waiters_wait_or_cancel(struct catapults_waiters *waiters, stru
     return waiters_outcome(waiters, self, waiters_sleep_or_cancel(self, reason, instant));
 }
 
-/* Who comes next: who has waited longest, but for those that are suspended while others wait, too. There is one. */
+/* The next: the one that has waited longest, without suspended ones while others wait, too. There is one. */
 static inline struct catapults_handle *waiters_first(const struct catapults_waiters *waiters) {
     struct catapults_handle *first = waiters->first, *next = first;
     while (next && __builtin_expect(next->suspended, 0))
@@ -125,12 +125,12 @@ static inline struct catapults_handle *waiters_first(const struct catapults_wait
     return next ? next : first;
 }
 
-/* Whether somebody waits who is not suspended. */
+/* Whether a thread waits that is not suspended. */
 static inline bool waiters_are_there(const struct catapults_waiters *waiters) {
     return waiters->first && !waiters_first(waiters)->suspended;
 }
 
-/* Takes out the next, which there is. */
+/* Takes out the next; there is one. */
 static inline struct catapults_handle *waiters_take(struct catapults_waiters *waiters) {
     struct catapults_handle *first = waiters->first;
     if (__builtin_expect(first->suspended, 0)) {
@@ -147,11 +147,11 @@ static inline struct catapults_handle *waiters_take(struct catapults_waiters *wa
     return first;
 }
 
-/* Serves the next, which there is. May run other threads. */
+/* Serves the next; there is one. May run other threads. */
 static inline void waiters_serve(struct catapults_waiters *waiters) { waiters_wake(waiters_take(waiters)); }
 
-/* Serves all. None of them runs before: what they do then, be it to wait again or to destroy what they waited for,
- * comes after. May run other threads. */
+/* Serves all before any of them runs: what they do then, be it to wait again or to destroy what they waited for, comes
+ * after. May run other threads. */
 static inline void waiters_serve_all(struct catapults_waiters *waiters) {
     struct catapults_handle *first;
     while ((first = waiters->first)) {

@@ -1,7 +1,7 @@
 /*
  * What an application for GNU Pth tells its policy, beside <pth.h>. Link libcatapults_pth before libpth.
  *
- * As in Pth: calls return TRUE, or FALSE with errno. Without a policy they do nothing, and succeed.
+ * As in Pth, calls return TRUE, or FALSE with errno. Without a policy they do nothing, and succeed.
  */
 #ifndef CATAPULTS_PTH_H
 #define CATAPULTS_PTH_H
@@ -17,24 +17,24 @@
 extern "C" {
 #endif
 
-/* Links a variable of the application with the one of that name in the `imports` of the policy (2005, §5.2), before
- * pth_init or after it; it must outlive the policy. Changes on either side are seen on the other. ENOENT: the policy
- * has none of that name, which ends the program if PTH_SCHED_STRICT is 1. EINVAL: it has another type. */
+/* Links a variable of the application with the variable of that name in the policy's `imports` (2005, §5.2), before
+ * pth_init or after it. It must outlive the policy. Each side sees the changes of the other. ENOENT: the policy has
+ * none of that name, which ends the program if PTH_SCHED_STRICT is 1. EINVAL: it has another type. */
 int pth_schedvar_register(const char *name, catapults_int *variable);
 int pth_schedvar_register_bool(const char *name, bool *variable);
 int pth_schedvar_register_time(const char *name, catapults_time *nanoseconds);
 int pth_schedvar_register_float(const char *name, double *variable);
 
-/* Links the member at this offset of each thread's object with the one of that name in the `threadimports`. For threads
- * with an object, now and later; without one the default holds. */
+/* Links the member at this offset of each thread's object with the variable of that name in the `threadimports`, for
+ * threads with an object, now and later. A thread without one has the default. */
 int pth_threadvar_register(const char *name, size_t offset);
 int pth_threadvar_register_bool(const char *name, size_t offset);
 int pth_threadvar_register_time(const char *name, size_t offset);
 int pth_threadvar_register_float(const char *name, size_t offset);
 
-/* Tells the policy, by its event `changed`, that the application has changed a variable of the thread: what it does to
- * members of an object nobody sees else. Registering a member, naming an object, and pth_attr_set of PTH_ATTR_PRIO,
- * which a policy finds in its `int priority` unless a member is registered for that, tell it by themselves. The policy
+/* Tells the policy, by its event `changed`, that the application has changed a variable of the thread: nobody else sees
+ * changes to members of an object. Registering a member, naming an object, and pth_attr_set of PTH_ATTR_PRIO tell it by
+ * themselves. A policy finds PTH_ATTR_PRIO in its `int priority`, unless a member is registered for that. The policy
  * may give the processor to another thread before the call returns. ESRCH: there is no such thread, or it has ended. */
 int pth_sched_changed(pth_t thread);
 
@@ -43,7 +43,7 @@ int pth_threadvar_object(pth_t thread, void *object);
 /* pth_spawn of a thread that has its object from the start. */
 pth_t pth_spawn_object(pth_attr_t attributes, void *(*start)(void *), void *argument, void *object);
 
-/* Why pth_spawn was refused last, by a `fail` of the policy; NULL: it never was. */
+/* The `fail` by which the policy last refused a pth_spawn; NULL: it never did. */
 const char *pth_sched_refusal(void);
 
 /* The name of the policy that decides now; NULL: Pth's own scheduler does. */

@@ -1,9 +1,8 @@
 /*
- * The handlers that the shim calls: the C face of pth.framework, in its order. Generated code fills the table.
+ * The handlers that the shim calls: pth.framework in C, in its order. Generated code fills the table.
  *
  * `self` is the policy's instance. Handlers of one instance never run at the same time. A handler that returns a stop
- * has changed nothing since the guard that failed. A null pointer in the table: the policy leaves an optional event to
- * the host.
+ * has changed nothing since the guard that failed. A null pointer leaves an optional event to the host.
  */
 #ifndef CATAPULTS_PTH_POLICY_H
 #define CATAPULTS_PTH_POLICY_H

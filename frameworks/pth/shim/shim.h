@@ -1,6 +1,7 @@
 /*
- * The parts of the shim. Pth keeps its queues as ever, and so the book of who is ready; the policy is told of every
- * move between them (queues.c, calls.c), and asked who is next. Who has no policy has Pth's own scheduler.
+ * The parts of the shim. Pth keeps its queues as ever, and so knows which threads are ready. The policy is told of
+ * every move between the queues (queues.c, calls.c), and asked which thread is next. Without a policy, Pth's own
+ * scheduler decides.
  *
  *   library.c   what lies beneath          records.c   what the shim keeps for a thread
  *   queues.c    stands in for the queues   policy.c    raises events, and what happens when a guard fails
@@ -14,8 +15,7 @@
 #include "pth_policy.h"
 #include "shim/library.h"
 
-/* ---- Threads ------------------------------------------------------------------------------------------------------
- */
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
 /* Where Pth has a thread. */
 enum place { NOWHERE, RUNS, IS_NEW, IS_READY, WAITS, IS_SUSPENDED, IS_DEAD };
@@ -38,25 +38,24 @@ struct record *record_add(pth_t thread); /* NULL: no memory */
 void record_remove(struct record *record);
 struct record *record_oldest(void);
 
-/* ---- The policy ---------------------------------------------------------------------------------------------------
- */
+/* ---- The policy -------------------------------------------------------------------------------------------------- */
 
 struct shim {
     const struct catapults_policy *policy; /* in force; NULL: Pth's own scheduler is */
     const struct pth_handlers *handlers;
     void *instance;
     struct record *running;
-    const struct catapults_stop *refused; /* why the thread that is being spawned is not to be */
+    const struct catapults_stop *refused; /* why the thread that is being spawned is refused */
     void *object;                         /* of the thread that is being spawned */
-    pth_t cancelled, signalled;           /* the thread that is being cancelled, or raised a signal for */
+    pth_t cancelled, signalled;           /* the thread that is being cancelled; the one that a signal is raised for */
     uint32_t numbers;                     /* of threads, the last given */
-    uint64_t seed;                        /* of what the policy draws */
+    uint64_t seed;                        /* the seed of what the policy draws */
     bool strict;                          /* PTH_SCHED_STRICT */
     bool dropping;                        /* Pth frees threads, and takes them from its queues for that */
 };
 extern struct shim shim;
 
-/* Loads what PTH_SCHED names, if it names something, and raises init. Ends the program if it cannot be used. */
+/* Loads the policy that PTH_SCHED names, if any, and raises init. Ends the program if it cannot be used. */
 void policy_start(void);
 void policy_end(void);
 
@@ -69,7 +68,7 @@ struct event {
 void policy_raise(struct event event, struct record *record);
 /* A variable of the thread that the policy imports was changed: tells it, if the thread is known to it. */
 void policy_changed(struct record *record);
-/* The policy may have taken the processor from the running thread: yields then. The last that a call does. */
+/* Yields if the policy has taken the processor from the running thread. Must be the last step of a call. */
 void settle(void);
 /* Raises newthread: false if the thread is refused, for the reason in shim.refused. */
 bool policy_admit(struct record *record);
@@ -80,21 +79,19 @@ void policy_contain(const char *event, const struct catapults_stop *stop, const 
 bool policy_asks_ready(const struct record *record, bool can_switch_to);
 /* Monotonic. */
 catapults_time clock_now(void);
-/* Of the container in which the policy has the thread. */
+/* The state class of the container in which the policy has the thread. */
 static inline int policy_class(const struct record *record) { return shim.policy->classes[record->policy.container]; }
 
-/* ---- Loading ------------------------------------------------------------------------------------------------------
- */
+/* ---- Loading ----------------------------------------------------------------------------------------------------- */
 
 /* NULL in a set-user-id program. */
 const char *environment(const char *name);
-/* Of a variable that is 0 or 1; anything else is reported, and 0. */
+/* The value of a variable that is 0 or 1; anything else is reported, and counts as 0. */
 bool environment_switch(const char *name);
 const struct catapults_policy *load(const char *name);
 void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- Imported variables -------------------------------------------------------------------------------------------
- */
+/* ---- Imported variables ------------------------------------------------------------------------------------------ */
 
 union value {
     catapults_int integer; /* or time */
@@ -104,16 +101,15 @@ union value {
 
 void imports_start(void);                 /* a policy has started: what was registered before is linked */
 void imports_link(struct record *record); /* the policy has adopted the thread */
-/* The variable, as the policy sees it, of its instance or of a thread. */
+/* The variable as the policy sees it, of its instance or of a thread. */
 void *import_variable(void *object, const struct catapults_import *import);
 
-/* ---- Tracing ------------------------------------------------------------------------------------------------------
- */
+/* ---- Tracing ----------------------------------------------------------------------------------------------------- */
 
 void trace_start(void);
 void trace_stop(void);
-void trace_forget(void); /* in a child of fork: what is in the buffer is the parent's to write */
-/* A step is about to be taken; `now` is what the policy is told. */
+void trace_forget(void); /* in a child of fork: the parent writes what is in the buffer */
+/* Comes before a step; `now` is what the policy is told. */
 void trace_step(const char *event, const struct record *record, catapults_time now);
 void trace_chosen(const struct record *record); /* of schedule; NULL: nobody */
 void trace_stopped(const struct catapults_stop *stop);
@@ -121,15 +117,14 @@ void trace_answer(const char *text); /* of a query */
 void trace_done(void);               /* the step is over, and decided nothing */
 bool tracing(void);
 
-/* ---- Recording ----------------------------------------------------------------------------------------------------
- */
+/* ---- Recording --------------------------------------------------------------------------------------------------- */
 
 /* Begins if CATAPULTS_TRACE names a file; a policy is in force. Ends the program if the file cannot be written. */
 void recording_start(void);
 void recording_stop(void);
 void recording_leave(void); /* in a child of fork: what is recorded is the parent's */
 bool recording(void);
-/* The following: while recording, once the handler has done it. `handler` of struct pth_handlers, in bytes. */
+/* These record, while recording, what the handler has done. `handler`: of struct pth_handlers, in bytes. */
 void recording_new(const struct record *record);
 void recording_refused(const struct record *record);
 void recording_raised(size_t handler, const struct record *record);

@@ -1,8 +1,8 @@
 /*
- * Cooperative threads for Rabbit processors, in the role of the 2005 paper's cmthread.lib. The scheduler is a part of
- * the library, which tools/library makes with it; only functions that are used are linked.
+ * Cooperative threads for Rabbit processors, in the role of the 2005 paper's cmthread.lib. tools/library makes the
+ * library with the scheduler as a part of it. Only functions that are used are linked.
  *
- * Nothing is allocated: each thread lives in memory of the application's, which holds its record and its stack:
+ * Nothing is allocated: each thread lives in memory of the application, which holds its record and its stack:
  *
  *   memory │ struct thread │ … free … ◄── stack │ memory + size
  */
@@ -14,31 +14,32 @@
 
 struct thread;
 
-/* Before all else. */
+/* Must be called before all else. */
 void thread_init(void);
 
-/* After thread_init: what the policy draws (`random`) from here on. Without this it is always the same. */
+/* After thread_init: seeds what the policy draws (`random`) from here on. Without it the draws are always the same. */
 void thread_seed(uint32_t seed);
 
-/* A new thread, ready to run `function(argument)`; NULL: the policy refuses it. `size` of memory, at least 96 bytes. */
+/* Creates a thread that is ready to run `function(argument)`. `memory` has `size` bytes, at least 96. NULL: the policy
+ * refuses it. */
 struct thread *thread_create(void *memory, uint16_t size, void (*function)(void *), void *argument);
 
 /* Runs threads until none is left that could run. */
 void thread_run(void);
 
-/* The one that runs. */
+/* The running thread. */
 struct thread *thread_self(void);
 
 /* Lets others run. */
 void thread_yield(void);
 
-/* Lets this one run, if it is ready. Whether it was; if not, nothing happens. */
+/* Lets this thread run, if it is ready. Returns whether it was; if not, nothing happens. */
 bool thread_yield_to(struct thread *thread);
 
-/* Ends the thread that runs; also done when its function returns. Its memory is then the application's again. */
+/* Ends the running thread, as its function does when it returns. Its memory is then the application's again. */
 void thread_exit(void);
 
-/* The thread that runs waits until another signals it. */
+/* The running thread waits until another one signals it. */
 void thread_wait(void);
 
 /* Ends a thread's wait; nothing happens to one that does not wait. */
@@ -49,8 +50,8 @@ void thread_suspend(struct thread *thread);
 void thread_resume(struct thread *thread);
 
 /*
- * Called when a guard of the policy fails, with the line in its source. Never returns. The library's own stops the
- * processor; an application can have one of that name.
+ * Called when a guard of the policy fails, with the line in its source. Must not return. The library's own stops the
+ * processor; an application can define its own.
  */
 void thread_policy_failed(uint16_t line);
 

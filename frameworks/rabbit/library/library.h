@@ -1,8 +1,8 @@
 /*
- * What the files of the library share: the policy, whose handlers are inlined wherever they are called, and who runs.
+ * What the files of the library share: the policy, whose handlers are inlined in each caller, and which thread runs.
  *
- * CATAPULTS_COMPILED_IN is the file of the scheduler. One function is in one file, so that only those that are used are
- * linked.
+ * CATAPULTS_COMPILED_IN is the file of the scheduler. Each function has a file of its own, so that only those that are
+ * used are linked.
  */
 #ifndef CATAPULTS_LIBRARY_H
 #define CATAPULTS_LIBRARY_H
@@ -16,7 +16,7 @@
 
 /* A thread's record, at the start of its memory. */
 struct thread {
-    CATAPULTS_THREAD policy; /* first: a thread is a thread of the policy; and within it, its stack pointer is first */
+    CATAPULTS_THREAD policy; /* first, so that a thread is a thread of the policy; its stack pointer is first in that */
     uint8_t flags;           /* 0: it runs or is ready */
     void (*function)(void *);
     void *argument;
@@ -27,13 +27,13 @@ struct thread {
 extern struct catapults_thread *thread_running;
 extern uint8_t thread_runnable; /* how many threads run or are ready */
 
-/* The processor goes to `next`, until somebody switches back. */
+/* Gives the processor to `next`, until a thread switches back. */
 void thread_switch(struct catapults_thread *next);
 
-/* The policy decides who runs; the thread that ran has been put somewhere. */
+/* The policy decides which thread runs; the one that ran is in another container by now. */
 void thread_decide(void);
 
-/* One thread less can run; somebody else does. */
+/* One thread less can run; another one runs. */
 void thread_leave(void);
 
 /* Raises an event of a thread. */

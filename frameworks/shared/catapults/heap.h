@@ -1,6 +1,6 @@
 /*
  * A pairing heap through the records that are in it: adding one takes O(1), the first is at hand, taking one out is
- * O(log n) amortised. Needs no memory. Whoever has such a heap keeps its first node and says of two which comes before.
+ * O(log n) amortised. Needs no memory. The user keeps the first node, and says which of two comes before the other.
  *
  *          first                        child: the first of those below
  *         ╱                             sibling: the next one on the same level
@@ -12,16 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In a record, as its first member, so that a pointer to the one is a pointer to the other. */
+/* The first member of a record, so that a pointer to the one is a pointer to the other. */
 struct catapults_heap_node {
     struct catapults_heap_node *child, *sibling;
-    struct catapults_heap_node *previous; /* neither read nor written here of the first of all */
+    struct catapults_heap_node *previous; /* of the first node of all neither read nor written here */
 };
 
-/* Whether `a` comes before `b`. Of two neither of which does, whichever is first stays first. */
+/* Whether `a` comes before `b`. If neither comes before the other, whichever is first stays first. */
 typedef bool catapults_heap_before(const struct catapults_heap_node *a, const struct catapults_heap_node *b);
 
-/* One heap of two, either of which may be empty; neither has siblings. */
+/* Makes one heap of two, either of which may be empty; neither has siblings. */
 static inline struct catapults_heap_node *
 catapults_heap_meld(struct catapults_heap_node *a, struct catapults_heap_node *b, catapults_heap_before *before) {
     if (!a)
@@ -41,7 +41,8 @@ catapults_heap_meld(struct catapults_heap_node *a, struct catapults_heap_node *b
     return a;
 }
 
-/* One heap of a list of heaps: pairs from the first to the last, then all of them from the last to the first. */
+/* Makes one heap of a list of heaps: pairs from the first to the last, then one of all pairs from the last to the
+ * first. */
 static inline struct catapults_heap_node *catapults_heap_join(struct catapults_heap_node *heaps,
                                                               catapults_heap_before *before) {
     struct catapults_heap_node *pairs = NULL, *whole = NULL;
@@ -64,7 +65,7 @@ static inline struct catapults_heap_node *catapults_heap_join(struct catapults_h
     return whole;
 }
 
-/* The first node of the heap that begins with `first` (NULL: it is empty) when this one is in it, too. */
+/* Adds a node to the heap that begins with `first` (NULL: it is empty). Returns the first node. */
 static inline struct catapults_heap_node *
 catapults_heap_add(struct catapults_heap_node *first, struct catapults_heap_node *node, catapults_heap_before *before) {
     node->child = NULL;
@@ -72,7 +73,7 @@ catapults_heap_add(struct catapults_heap_node *first, struct catapults_heap_node
     return catapults_heap_meld(first, node, before);
 }
 
-/* The first node of the heap when this one, which is in it, is in it no more. */
+/* Takes a node out of the heap that begins with `first`. Returns the first node. */
 static inline struct catapults_heap_node *catapults_heap_remove(struct catapults_heap_node *first,
                                                                 struct catapults_heap_node *node,
                                                                 catapults_heap_before *before) {

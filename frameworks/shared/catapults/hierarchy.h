@@ -1,7 +1,7 @@
 /*
- * A hierarchy of schedulers, as it stands in a shared object under the name `catapults_hierarchy`: what `catapults
- * build` makes of a NAME.hierarchy file (docs/hierarchies.md), for hosts that run several schedulers at once. To its
- * parent a scheduler is a thread.
+ * A hierarchy of schedulers, which a shared object exports as `catapults_hierarchy`. `catapults build` makes it of a
+ * NAME.hierarchy file (docs/hierarchies.md), for hosts that run several schedulers at once. To its parent a scheduler
+ * is a thread.
  */
 #ifndef CATAPULTS_HIERARCHY_H
 #define CATAPULTS_HIERARCHY_H
@@ -14,8 +14,8 @@
 #define CATAPULTS_HIERARCHY_MAGIC 0x7268636d /* "mchr" in memory */
 
 /*
- * A value that the hierarchy gives to a variable that a policy imports. Where the application registers the variable
- * later, its own counts.
+ * A value that the hierarchy gives to a variable that a policy imports. If the application registers the variable
+ * later, the application's value counts.
  */
 struct catapults_hierarchy_parameter {
     const char *name;
@@ -43,9 +43,9 @@ struct catapults_hierarchy {
     uint32_t contract;     /* CATAPULTS_CONTRACT */
     const char *framework; /* "native" */
     const char *name;
-    const char *source;    /* its .hierarchy file, as it was named when it was translated */
+    const char *source;    /* its .hierarchy file, as named when it was translated */
     uint32_t nodes_count;  /* at least 1 */
-    uint32_t default_node; /* where threads go of which nothing else is said */
+    uint32_t default_node; /* where threads go if nothing else is said */
     const struct catapults_hierarchy_node *nodes;
 };
 

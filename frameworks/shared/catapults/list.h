@@ -6,8 +6,8 @@
  *             ▲──previous─┘◄─previous─┘
  *
  * Threads leave at `first`. A queue takes them in at `last`, a stack at `first`. The last thread's `next` is NULL. The
- * first one's `previous`, and `last` while the list is empty, are never read, so nobody keeps them up to date: this is
- * what makes a turn of a queue a handful of instructions.
+ * first one's `previous`, and `last` while the list is empty, are never read, and so not kept up to date. This makes a
+ * turn of a queue a handful of instructions.
  */
 #ifndef CATAPULTS_LIST_H
 #define CATAPULTS_LIST_H
@@ -51,7 +51,7 @@ static inline void catapults_list_push(struct catapults_list *list, struct catap
     list->count++;
 }
 
-/* The next to leave, which is then in hand. The list is not empty. */
+/* Takes out the next to leave, which is then in hand. The list is not empty. */
 static inline struct catapults_thread *catapults_list_pop(struct catapults_list *list) {
     struct catapults_thread *t = list->first;
     list->first = t->next;

@@ -1,6 +1,6 @@
 /*
- * Whether a policy that was found in a shared object can be used, and where its handlers are, for hosts that load
- * policies. Needs libc.
+ * For hosts that load policies: whether a policy of a shared object can be used, and where its handlers are. Needs
+ * libc.
  */
 #ifndef CATAPULTS_LOADABLE_H
 #define CATAPULTS_LOADABLE_H
@@ -17,8 +17,8 @@
 #include "catapults/policy.h"
 #include "catapults/sound.h"
 
-/* Why a host cannot use a policy: a constant, or `text` with the words in it; NULL if it can. `host` is what calls
- * itself so in messages; `nodes`: it gives each node an instance of a policy that wants that; `handlers`: bytes of the
+/* Why a host cannot use a policy: a constant, or `text`, where the words are then; NULL if it can. `host` is the host's
+ * name in messages; `nodes`: it gives each node an instance of a policy that wants that; `handlers`: bytes of the
  * framework's table. */
 static inline const char *catapults_unusable(const struct catapults_policy *policy, const char *host,
                                              const char *framework, uint32_t abi, bool nodes, size_t handlers,
@@ -47,8 +47,8 @@ static inline const char *catapults_unusable(const struct catapults_policy *poli
     return text;
 }
 
-/* Whether a shared object is shorter than its header says: dlopen maps what is not there, and the program gets SIGBUS.
- * All that is else wrong with a file is left to dlopen. */
+/* Whether a shared object is shorter than its header says: dlopen would map what is not there, and the program would
+ * get SIGBUS. dlopen itself finds whatever else is wrong with a file. */
 static inline bool catapults_cut_off(const char *path) {
     ElfW(Ehdr) header;
     struct stat status;
@@ -76,8 +76,8 @@ static inline const char *catapults_file_name(const struct catapults_policy *pol
     return slash ? slash + 1 : policy->source;
 }
 
-/* Where the policy handles the event: "cow.sched:31"; "cow.sched" if it leaves that to the framework. `text` has the
- * words in it. */
+/* Where the policy handles the event: "cow.sched:31"; "cow.sched" if it leaves that to the framework. The words are in
+ * `text`. */
 static inline const char *catapults_place_of(const struct catapults_policy *policy, const char *event, char *text,
                                              size_t size) {
     for (uint32_t i = 0; i < policy->places_count; i++)

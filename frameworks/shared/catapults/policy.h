@@ -1,7 +1,7 @@
 /*
  * What generated code and its host share: the thread as a policy sees it, the description of a policy, and how a
- * handler says that it stopped. Nothing here or below calls libc, allocates, or touches a vector register, but
- * for floats.h.
+ * handler says that it stopped. Nothing here or below calls libc, allocates, or touches a vector register, except
+ * floats.h.
  */
 #ifndef CATAPULTS_POLICY_H
 #define CATAPULTS_POLICY_H
@@ -21,12 +21,12 @@
  *                 ▲                         └── laid out by generated code: struct NAME_thread
  *                 └── what handlers are given
  *
- * The links belong to the container that holds the thread. Only handlers and the containers beneath them write here;
- * the host sees to it that one handler of a scheduler runs at a time.
+ * The links belong to the container that holds the thread. Only handlers and the containers beneath them write here.
+ * The host makes sure that only one handler of a scheduler runs at a time.
  */
 struct catapults_thread {
-    struct catapults_thread *next; /* in a list: the one behind; in a sorted container: of equal key, the one behind */
-    struct catapults_thread *previous; /* the one before */
+    struct catapults_thread *next; /* the one behind it: in a list; in a sorted container, among those of equal key */
+    struct catapults_thread *previous; /* the one before it */
     uint16_t container;                /* the number of the container that holds it; 0 while in none ("in hand") */
     uint8_t color;                     /* in a sorted container: of its node in the tree */
     uint32_t number;                   /* the host's number for it, unique while it lives; for messages and traces */
@@ -34,21 +34,20 @@ struct catapults_thread {
         *parent; /* in a sorted container: links of the tree; while on the way to a node: that node */
     struct catapults_thread *left;
     struct catapults_thread *right;
-    struct catapults_thread *walk; /* the next to be visited by the foreach that is under way */
+    struct catapults_thread *walk; /* the next that the current foreach visits */
 };
 
-/* Why a handler ended before its end. Constant data of the policy; line 0 stands for the framework's own default
- * handler. */
+/* Why a handler ended early. Constant data of the policy; line 0 stands for the framework's own default handler. */
 struct catapults_stop {
     enum {
-        CATAPULTS_STOP_GUARD, /* a guard did not hold: the policy is out; nothing was done by the statement */
+        CATAPULTS_STOP_GUARD, /* a guard did not hold: the policy is out; the statement did nothing */
         CATAPULTS_STOP_FAIL   /* `fail`: the request is refused and nothing has changed */
     } why;
     uint32_t line;    /* in the policy's source, from 1 */
     const char *text; /* guard: "`ready` is empty in `ready => current`"; fail: the reason */
 };
 
-/* The type that `int` of the policy language has for imported variables on a 64-bit host. */
+/* The policy language's `int` of imported variables on a 64-bit host. */
 typedef int64_t catapults_int;
 
 /* `time`: nanoseconds on every host. An instant is counted from a start that the host chooses, and never goes back. */
@@ -67,9 +66,9 @@ struct catapults_import {
     const char *name;
     enum catapults_import_type type;
     /*
-     * Both in bytes from the start of the policy's instance (global) or of the thread (per thread): of the pointer that
-     * the host sets to the application's variable, and of the variable that holds the default until then. Generated
-     * code has pointed one at the other before it raises or stores anything.
+     * Both are offsets in bytes from the start of the policy's instance (global) or of the thread (per thread). The
+     * host sets `pointer` to the application's variable; `fallback` is the variable that holds the default until then.
+     * Generated code points one at the other before it raises or stores anything.
      */
     uint32_t pointer, fallback;
 };
@@ -86,7 +85,7 @@ struct catapults_property {
     int type; /* CATAPULTS_IMPORT_INT and so on */
     /*
      * Assigns it, from a variable of its type. A node that is sorted by it is filed anew, behind its equals. The host
-     * calls this when it likes, between two handlers; before `arrival`, so that it is known there.
+     * may call this between any two handlers, and calls it before `arrival`, so that the value is known there.
      */
     void (*set)(void *shared, struct catapults_thread *node, const void *value);
 };
@@ -94,8 +93,8 @@ struct catapults_property {
 /* The state class of a container (Bossa 2005, §3): what its threads can do, for the host. */
 enum catapults_class { CATAPULTS_IN_HAND, CATAPULTS_RUNNING, CATAPULTS_READY, CATAPULTS_BLOCKED, CATAPULTS_TERMINATED };
 
-/* What the policy keeps of each thread: an attribute, or one element of an array of them (`level[2]`). No timer, and no
- * import. A host that puts another policy in its place can hand on the values. */
+/* What the policy keeps of each thread: an attribute, or one element of an array of them (`level[2]`), but no timer and
+ * no import. A host that replaces the policy can hand on the values. */
 struct catapults_attribute {
     const char *name;
     enum catapults_import_type type;
@@ -105,7 +104,7 @@ struct catapults_attribute {
 /* The event of a timer of the policy. */
 struct catapults_timeout {
     const char *name; /* "timeout.slice" */
-    /* Disarms the timer of the thread, before all else; it may arm it anew. */
+    /* Disarms the thread's timer first; the handler may arm it anew. */
     const struct catapults_stop *(*raise)(void *instance, struct catapults_thread *t);
 };
 
@@ -115,9 +114,9 @@ struct catapults_part {
 };
 
 /*
- * Why a thread was moved is for hosts that record it. An object has each policy twice: as `catapults_policy`, and as
- * `catapults_policy_traced`, translated from the same text with CATAPULTS_TRACED, whose handlers say which statement
- * moved one. So nothing is paid for that where nobody records. (The same holds for `catapults_hierarchy`.)
+ * Hosts that record want to know which statement moved a thread. So an object has each policy twice: as
+ * `catapults_policy`, and as `catapults_policy_traced`, translated from the same text with CATAPULTS_TRACED. Only
+ * handlers of the second say it, so hosts that do not record pay nothing. (The same holds for `catapults_hierarchy`.)
  */
 #ifdef CATAPULTS_TRACED
 static uint32_t catapults_moved_by __attribute__((unused));
@@ -130,7 +129,7 @@ static uint32_t catapults_moved_by __attribute__((unused));
 #define CATAPULTS_EXPORTED(name) name
 #endif
 
-/* A policy, as it stands in a shared object under the name `catapults_policy`. Constant data. */
+/* A policy, which a shared object exports as `catapults_policy`. Constant data. */
 struct catapults_policy {
     uint32_t magic;         /* CATAPULTS_MAGIC */
     uint32_t contract;      /* CATAPULTS_CONTRACT */
@@ -141,77 +140,78 @@ struct catapults_policy {
     uint32_t unbounded;     /* 1: it has loops or verbatim text, so a handler may run for ever; 0: each handler ends */
     const char *framework;  /* "native" */
     const char *name;       /* the scheduler's name */
-    const char *source;     /* its .sched file, as it was named when it was translated */
+    const char *source;     /* its .sched file, as named when it was translated */
     const uint8_t *classes; /* enum catapults_class of each container, by its number; [0]: in hand */
     const struct catapults_import *imports, *thread_imports;
     const struct catapults_attribute *attributes;
-    /* Of the catapults_time in the instance that is `now` to the policy, in bytes from its start; the host writes the
-     * instant there before it calls a handler. 0: the policy does not ask. */
+    /* Offset in the instance, in bytes, of the catapults_time that is `now` to the policy. The host writes the instant
+     * there before it calls a handler. 0: the policy does not ask. */
     uint32_t now;
-    /* Of the struct catapults_random in the instance (catapults/random.h), in bytes from its start; 0: the policy does
-     * not draw. `start` seeds it with CATAPULTS_RANDOM_SEED; a host that wants other draws seeds it anew after that. */
+    /* Offset in the instance, in bytes, of the struct catapults_random (catapults/random.h); 0: the policy does not
+     * draw. `start` seeds it with CATAPULTS_RANDOM_SEED; a host that wants other draws seeds it anew after that. */
     uint32_t random;
-    /* Of the struct catapults_timers in the instance, in bytes from its start (catapults/timers.h); 0: the policy has
-     * no timers. When the instant of its `first` has come, the host raises timeouts[first->timeout] for its thread. */
+    /* Offset in the instance, in bytes, of the struct catapults_timers (catapults/timers.h); 0: the policy has no
+     * timers. When the instant of its `first` has come, the host raises timeouts[first->timeout] for its thread. */
     uint32_t timers;
     uint32_t timeouts_count;
     const struct catapults_timeout *timeouts;
-    /* Where the policy's own handlers are, for messages; those that it leaves to the framework are not among them. */
+    /* Where the policy's own handlers are, for messages; without those that it leaves to the framework. */
     uint32_t places_count;
     const struct catapults_place *places;
     /*
      * The containers of class RUNNING. On a host with several processors and one instance for all of them, each
-     * processor has these for its own: before it raises an event the host puts there what was there when the same
-     * processor raised its last one, and at first what `start` has left there. So whoever is RUNNING on one processor
-     * is in no container while events are raised on another, and what is known of policies on one processor holds.
+     * processor has these for its own. Before a processor raises an event, the host puts there what was there when that
+     * processor raised its last one, and at first what `start` has left there. So a thread that is RUNNING on one
+     * processor is in no container while another raises events, and what is known of policies on one processor holds.
      */
     uint32_t running_count;
     const struct catapults_part *running;
     /*
-     * Which of two threads, if both were READY, the policy would dispatch first: less than 0, the first; more than 0,
-     * the second; 0, whichever came first. By this such a host raises an event of a thread that becomes READY where
-     * what is RUNNING comes last: then those that run on all processors are those that come first. NULL: it cannot be
-     * told, as the policy has several containers for READY threads, or one that is not sorted, or nodes.
+     * Which of two threads the policy would dispatch first, if both were READY: less than 0, the first; more than 0,
+     * the second; 0, whichever came first. By this such a host raises the event of a thread that becomes READY on the
+     * processor whose RUNNING thread comes last. So the threads that run on all processors are those that come first.
+     * NULL: it cannot be told, because the policy has several containers for READY threads, or one that is not sorted,
+     * or nodes.
      */
     int (*ready_order)(const struct catapults_thread *a, const struct catapults_thread *b);
-    /* The line of the statement by which a handler has moved a thread last; 0: one of the framework's own. NULL: the
-     * policy does not say; see CATAPULTS_MOVED. */
+    /* The line of the statement by which a handler last moved a thread; 0: one of the framework's own. NULL: the policy
+     * does not say; see CATAPULTS_MOVED. */
     const uint32_t *moved_by;
     void (*start)(void *instance);                                  /* sets up containers, variables, defaults */
-    void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is in hand then */
+    void (*adopt)(void *instance, struct catapults_thread *thread); /* the same for a new thread; it is then in hand */
     const void *handlers; /* the framework's table of handlers, e.g. struct native_handlers */
     /*
-     * The events `switch_out` of a thread and, at once, `schedule`, for a host that does nothing in between: one call
-     * takes half the time of two. The result is that of `schedule`, or, if switch_out stops, the thread itself. *stop
-     * is NULL before, and is why, if one of the two stops. NULL: the framework has no such events, or the policy has
-     * nodes. Such events: switch_out(t), which does not dispatch, and schedule, which does.
+     * Raises `switch_out` of a thread and then at once `schedule`, for a host that does nothing in between: one call
+     * takes half the time of two. The result is that of `schedule`, or the thread itself if switch_out stops. *stop is
+     * NULL before; if one of the two stops, it is why. NULL: the policy has nodes, or the framework has no such events:
+     * switch_out(t), which does not dispatch, and schedule, which does.
      */
     struct catapults_thread *(*yield)(void *instance, struct catapults_thread *t, const struct catapults_stop **stop);
     /*
-     * Of a policy with nodes: there is an instance for each node, and what they share, for which the host reserves
-     * `shared_size` bytes, aligned to 16, and calls `share` once. All of these are 0 in a policy without.
+     * A policy with nodes has an instance for each node, and data that the instances share. For that the host reserves
+     * `shared_size` bytes, aligned to 16, and calls `share` once. Without nodes all of these are 0.
      *
-     * An instance begins with a pointer to what is shared: the host writes it before it calls `start`. `imports`, `now`
-     * and `random` are in what is shared, not in instances. `adopt` can be given NULL for the instance.
+     * An instance begins with a pointer to what is shared, which the host writes before it calls `start`. `imports`,
+     * `now` and `random` are in what is shared, not in instances. `adopt` can be given NULL for the instance.
      *
-     * A node is held in containers as a thread is: the host embeds a struct catapults_thread as the last member of its
+     * Containers hold nodes as they hold threads. The host embeds a struct catapults_thread as the last member of its
      * record of the node, reserves `node_size` bytes from its start, numbers it, and calls `adopt_node` before
      * `arrival`. Nodes have numbers of their own.
      *
-     * Handlers of events that are `global` in the framework description are given what is shared as `self`, all others
-     * the instance of a node. No two handlers that are given what is shared, or read or assign it, run at the same
+     * `self` is what is shared for handlers of events that are `global` in the framework description, and the instance
+     * of a node for all others. No two handlers that are given what is shared, or read or assign it, run at the same
      * time: on a host with one memory, no two handlers of any instance.
      *
-     * Threads that a handler sends to nodes are, when it returns without a stop, in hand and in the list at `sent`, in
-     * the order in which they were sent; `parent` of each is the node. The host empties the list before the next
-     * handler, and raises the event of a thread that comes in the instance of the node. Their attributes stay as they
-     * are, their timers are not armed. After a stop that is a guard the list may hold threads, too.
+     * When a handler returns without a stop, the threads that it has sent to nodes are in hand and in the list at
+     * `sent`, in the order in which they were sent; `parent` of each is the node. The host empties the list before the
+     * next handler, and raises the event of each thread in the instance of its node. Attributes of the threads stay as
+     * they are; their timers are not armed. After a stop that is a guard the list may hold threads, too.
      *
-     * Whoever is in an instance when its node departs is the host's again: it takes the threads (sets `container` to 0
+     * When a node departs, the threads in its instance are the host's again. The host takes them (sets `container` to 0
      * and disarms their timers, catapults/timers.h), and calls no handler of the instance any more.
      */
     uint32_t shared_size, node_size;
-    uint32_t sent; /* of a struct catapults_list in what is shared, in bytes from its start (catapults/list.h) */
+    uint32_t sent; /* offset in what is shared, in bytes, of a struct catapults_list (catapults/list.h) */
     uint32_t properties_count;
     const struct catapults_property *properties;
     void (*share)(void *shared); /* sets up what is shared */

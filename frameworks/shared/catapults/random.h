@@ -1,10 +1,10 @@
 /*
  * What `random(n)` of the policy language draws: the same numbers on every host and in the interpreter
- * (compiler/src/interp/random.rs), so that decisions can be compared, and repeated.
+ * (compiler/src/interp/random.rs), so that decisions can be compared and repeated.
  *
- * The generator is xoroshiro64* (D. Blackman, S. Vigna: Scrambled linear pseudorandom number generators, 2018): 64 bits
- * of state, in words that a small processor can handle, and every sequence of a seed has 2^64 - 1 numbers. It is none
- * for secrets: who sees a few draws can tell the next ones.
+ * The generator is xoroshiro64* (D. Blackman, S. Vigna: Scrambled linear pseudorandom number generators, 2018). It has
+ * 64 bits of state, in words that a small processor can handle, and the sequence of every seed has 2^64 - 1 numbers. It
+ * is not for secrets: a few draws tell the next ones.
  */
 #ifndef CATAPULTS_RANDOM_H
 #define CATAPULTS_RANDOM_H
@@ -15,7 +15,7 @@ struct catapults_random {
     uint32_t state[2]; /* never both 0 */
 };
 
-/* Of whoever is given no other. */
+/* Where no other is given. */
 #define CATAPULTS_RANDOM_SEED 1
 
 /* Neighbouring seeds have nothing in common after this. */
@@ -43,8 +43,8 @@ static inline uint32_t catapults_random_next(struct catapults_random *random) {
 
 /*
  * A number from 0 to below `below`, each as likely as the others; 0 if there is none. It is the whole part of `below`
- * times a fraction of 32 bits, or of 64 where 32 would make some numbers noticeably likelier: nothing is repeated until
- * it fits, so that a handler takes no longer than it must.
+ * times a fraction of 32 bits, or of 64 where 32 would make some numbers noticeably likelier. It does not draw again
+ * until a number fits, so a handler takes no longer than it must.
  */
 static inline int64_t catapults_random(struct catapults_random *random, int64_t below) {
     if (below <= 1)

@@ -1,7 +1,6 @@
 /*
- * Sorted containers (pqueue, pstack): a red-black tree of runs. A run is a ring of threads with equal keys; one of
- * them, the oldest, stands for it in the tree. Threads of few distinct keys thus come and go without the tree being
- * touched.
+ * Sorted containers (pqueue, pstack): a red-black tree of runs. A run is a ring of threads with equal keys; the oldest
+ * of them stands for it in the tree. So threads of few distinct keys come and go without a change of the tree.
  *
  *     front ──► head ⇄ t ⇄ (back to head)      a run: next leads to younger threads, previous to older ones
  *
@@ -11,10 +10,9 @@
  *              ▲
  *              └── leftmost, kept at hand
  *
- * What leaves next stands furthest left, and before it in `front`, if there is one: a run that is in no tree, because
- * it came before all others. So a thread that comes back and is still the best comes and goes without the tree being
- * touched, whatever its key. Of a run, a pqueue takes the oldest thread (CATAPULTS_FIFO) and a pstack the youngest
- * (CATAPULTS_LIFO).
+ * The run that leaves next is `front`, if there is one: a run outside the tree that comes before all others. Else it is
+ * the leftmost of the tree. So a thread that comes back and is still the best does not change the tree, whatever its
+ * key. From a run, a pqueue takes the oldest thread (CATAPULTS_FIFO) and a pstack the youngest (CATAPULTS_LIFO).
  *
  * Insertion: O(1) into the run that leaves next, or before it while there is no front; else O(log n) of distinct keys.
  * Removal of a thread that is in front or not alone in its run: O(1). `order` and `ties` are constants where this is
@@ -37,9 +35,9 @@ enum {
 enum catapults_ties { CATAPULTS_FIFO, CATAPULTS_LIFO };
 
 struct catapults_sorted {
-    struct catapults_thread *front;    /* head of the run that leaves before those of the tree, or NULL */
+    struct catapults_thread *front;    /* head of the run that leaves before all of the tree, or NULL */
     struct catapults_thread *root;     /* NULL: the tree is empty */
-    struct catapults_thread *leftmost; /* head of the run that leaves first of those of the tree, or NULL */
+    struct catapults_thread *leftmost; /* head of the run of the tree that leaves first, or NULL */
     catapults_int count;               /* of threads */
 };
 
@@ -53,10 +51,9 @@ static inline void catapults_sorted_init(struct catapults_sorted *sorted) {
     sorted->count = 0;
 }
 
-/* ---- The tree: its nodes are heads --------------------------------------------------------------------------------
- */
+/* ---- The tree: its nodes are heads ------------------------------------------------------------------------------- */
 
-/* Lets `with` (or nothing) hang where `node` hangs. */
+/* Puts `with` (or nothing) in the place of `node`. */
 static inline void catapults_tree_replace(struct catapults_sorted *sorted, const struct catapults_thread *node,
                                           struct catapults_thread *with) {
     struct catapults_thread *parent = node->parent;
@@ -214,7 +211,7 @@ static inline void catapults_tree_remove(struct catapults_sorted *sorted, struct
         catapults_tree_removed(sorted, child, parent);
 }
 
-/* The node that stands behind `node`, or NULL. */
+/* The node after `node`, or NULL. */
 static inline struct catapults_thread *catapults_tree_successor(const struct catapults_thread *node) {
     struct catapults_thread *next;
     if (node->right) {
@@ -227,15 +224,14 @@ static inline struct catapults_thread *catapults_tree_successor(const struct cat
     return next;
 }
 
-/* ---- The container ------------------------------------------------------------------------------------------------
- */
+/* ---- The container ----------------------------------------------------------------------------------------------- */
 
 /* The head of the run that leaves next; NULL: the container is empty. */
 static inline struct catapults_thread *catapults_sorted_head(const struct catapults_sorted *sorted) {
     return sorted->front ? sorted->front : sorted->leftmost;
 }
 
-/* A thread alone becomes a node below `parent`, at `link`. */
+/* A single thread becomes a node below `parent`, at `link`. */
 static inline void catapults_sorted_hang(struct catapults_sorted *sorted, struct catapults_thread *head,
                                          struct catapults_thread *parent, struct catapults_thread **link) {
     head->color = CATAPULTS_RED;
@@ -346,7 +342,7 @@ static inline __attribute__((always_inline)) void catapults_sorted_refile(struct
     catapults_sorted_insert(sorted, t, number, order);
 }
 
-/* The one that leaves after `t`, which is in this container; or NULL. */
+/* The thread that leaves after `t`, which is in this container; or NULL. */
 static inline struct catapults_thread *catapults_sorted_next(const struct catapults_sorted *sorted,
                                                              const struct catapults_thread *t,
                                                              enum catapults_ties ties) {
@@ -357,8 +353,7 @@ static inline struct catapults_thread *catapults_sorted_next(const struct catapu
     return ties == CATAPULTS_LIFO && next ? next->previous : next;
 }
 
-/* Chains all threads through `walk` in the order in which they leave, for a visitor that moves them; returns the first.
- */
+/* Chains all threads through `walk` as they leave, for a visitor that moves them. Returns the first. */
 static inline struct catapults_thread *catapults_sorted_walk(const struct catapults_sorted *sorted,
                                                              enum catapults_ties ties) {
     struct catapults_thread *first = catapults_sorted_first(sorted, ties);

@@ -1,7 +1,8 @@
 /*
- * Whether the tables of a shared object can be believed: a byte of the file may have changed since it was built. All
- * that a host reads of them lies in the object, every text has an end, every part of an instance or of a thread is
- * within it, and what is to be called is code. Whether that code is what the compiler made nobody can tell. Needs libc.
+ * Whether the tables of a shared object can be trusted: a byte of the file may have changed since it was built. All
+ * that a host reads of them must lie in the object, every text must have an end, every part of an instance or of a
+ * thread must be within it, and what is called must be code. Whether that is the compiler's code cannot be checked.
+ * Needs libc.
  */
 #ifndef CATAPULTS_SOUND_H
 #define CATAPULTS_SOUND_H
@@ -15,7 +16,7 @@
 #include "catapults/random.h"
 #include "catapults/timers.h"
 
-/* The object that an address is in. What of it is mapped; `code`: can be executed. */
+/* The object that contains an address: its mapped parts; `code`: can be executed. */
 struct catapults_object {
     uintptr_t address;
     unsigned count;
@@ -43,7 +44,7 @@ static inline int catapults_object_note(struct dl_phdr_info *info, size_t size, 
     return found;
 }
 
-/* False: it is in none. */
+/* False: no object contains the address. */
 static inline bool catapults_object_find(struct catapults_object *object, const void *address) {
     object->address = (uintptr_t)address;
     return dl_iterate_phdr(catapults_object_note, object) != 0;
@@ -79,7 +80,7 @@ static inline bool catapults_has_code(const struct catapults_object *object, uin
     return false;
 }
 
-/* Of handlers: a null pointer is none. */
+/* A null pointer is no handler. */
 static inline bool catapults_has_handlers(const struct catapults_object *object, const void *table, size_t size) {
     if (!catapults_has_table(object, table, 1, size))
         return false;
@@ -90,8 +91,8 @@ static inline bool catapults_has_handlers(const struct catapults_object *object,
     return true;
 }
 
-/* Instances are cleared, and threads have their records on stacks, so a size of gigabytes would be believed too late.
- */
+/* Instances are cleared, and stacks hold the records of threads: a wrong size of gigabytes would be noticed too
+ * late. */
 enum { CATAPULTS_MOST_INSTANCE = 1 << 28, CATAPULTS_MOST_THREAD = 1 << 24 };
 
 static inline bool catapults_is_within(uint32_t offset, uint64_t size, unsigned alignment, uint32_t from,
@@ -181,8 +182,8 @@ static inline bool catapults_are_nodes(const struct catapults_object *object, co
     return true;
 }
 
-/* What of a policy cannot be believed; NULL: nothing. Its magic, and the version of the contract, are as they should
- * be. `handlers`: bytes of the framework's table of handlers. */
+/* What of a policy cannot be trusted; NULL: nothing. Its magic and the version of the contract were checked before.
+ * `handlers`: bytes of the framework's table of handlers. */
 static inline const char *catapults_damaged(const struct catapults_object *object,
                                             const struct catapults_policy *policy, size_t handlers) {
     uint32_t once = policy->shared_size ? policy->shared_size : policy->instance_size;

@@ -1,8 +1,8 @@
 /*
  * The armed timers of a policy: a heap (catapults/heap.h) through the threads' own records.
  *
- * Timers expire in the order of their instants; of one instant, in that of the numbers of their threads; of one thread,
- * as the policy declares them. So every host expires them in the same order.
+ * Timers expire in the order of their instants; at one instant, by the numbers of their threads; for one thread, as the
+ * policy declares them. So every host expires them in the same order.
  */
 #ifndef CATAPULTS_TIMERS_H
 #define CATAPULTS_TIMERS_H
@@ -17,7 +17,7 @@ struct catapults_timer {
     struct catapults_heap_node node;
     catapults_time instant;
     struct catapults_thread *thread; /* whose it is */
-    uint32_t timeout;                /* what is raised: into catapults_policy.timeouts */
+    uint32_t timeout;                /* what is raised: an index into catapults_policy.timeouts */
 };
 
 struct catapults_timers {
@@ -51,7 +51,7 @@ static inline void catapults_timers_disarm(struct catapults_timers *timers, stru
         (struct catapults_timer *)catapults_heap_remove(&timers->first->node, &timer->node, catapults_timer_before);
 }
 
-/* Arms a timer for an instant, whether it is armed or not; 0: it is not armed any more. */
+/* Arms a timer for an instant, whether it is armed or not; 0: disarms it. */
 static inline void catapults_timers_set(struct catapults_timers *timers, struct catapults_timer *timer,
                                         catapults_time instant) {
     if (timer->instant != 0)

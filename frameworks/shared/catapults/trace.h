@@ -1,7 +1,7 @@
 /*
- * The recorder of who ran when, and why: a table of names, and a ring of records. A host keeps both in memory that is
- * mapped to a file (trace_mapped.h), or that becomes one at its end. The format is read by `catapults trace`;
- * docs/traces.md has all of it; all numbers are little endian. Whoever has several processors appends under their lock.
+ * The recorder of which thread ran when, and why: a table of names, and a ring of records. A host keeps both in memory
+ * that is mapped to a file (trace_mapped.h), or that becomes one at its end. `catapults trace` reads the format;
+ * docs/traces.md has all of it. All numbers are little endian. A host with several processors appends under their lock.
  *
  *   struct trace_file │ names ... │ record │ record │ ...
  *   ◄────────── records_at ──────►◄─ 32 ──►  a power of two of them: `capacity`
@@ -23,12 +23,12 @@ struct trace_record {
     uint32_t thread;
     uint8_t kind;       /* enum trace_kind */
     uint8_t detail;     /* blocked: the reason; a name: which 16 bytes; a value: its type */
-    uint16_t processor; /* on which it happened, or which made it happen; 0 if there is one */
+    uint16_t processor; /* on which it happened, or which caused it; 0 if there is one */
     union {
         struct {
             uint32_t line;  /* of the source; 0: that of the event's name */
             uint16_t event; /* into the names; 0: not known. A value: the variable */
-            uint16_t ready; /* how many threads are; TRACE_NOT_KNOWN */
+            uint16_t ready; /* how many threads are ready; TRACE_NOT_KNOWN */
             union {
                 uint32_t donor; /* lent: whose turn it is */
                 uint64_t value;
@@ -48,9 +48,9 @@ struct trace_file {
     uint32_t records_at; /* bytes from here */
     uint32_t names_bytes;
     uint32_t names_count;
-    uint32_t resolution; /* nanoseconds between two times that its clock tells apart; 0: it is not known */
+    uint32_t resolution; /* nanoseconds between two times that its clock tells apart; 0: not known */
     uint32_t zero[2];
-    uint64_t seed; /* of what policies draw; 0: it is not known */
+    uint64_t seed; /* of what policies draw; 0: not known */
     char names[];  /* each: the line in 4 bytes, the text, its source; both end with a zero */
 };
 _Static_assert(sizeof(struct trace_record) == 32 && sizeof(struct trace_file) == 72, "the format of trace files");
@@ -72,7 +72,7 @@ enum trace_kind {
     TRACE_REFUSED,
     TRACE_LENT,      /* it runs, on the turn of a thread that waits for it */
     TRACE_PREEMPTED, /* its policy took the processor from it */
-    TRACE_VALUE      /* a variable that the policy imports has changed, since the thread (0: any) was dispatched last */
+    TRACE_VALUE      /* a variable that the policy imports has changed since the thread (0: any) was last dispatched */
 };
 
 /* Why a thread is blocked. 0 to 12 are the native runtime's. */
@@ -82,7 +82,7 @@ static inline struct trace_record *trace_records(const struct trace_file *file) 
     return (struct trace_record *)((char *)file + file->records_at);
 }
 
-/* All of `file` is zero, and as long as this says. */
+/* `file` is zeroed, and as long as this says. */
 static inline void trace_lay_out(struct trace_file *file, uint32_t records_at, uint64_t capacity) {
     for (int i = 0; i < 8; i++)
         file->magic[i] = TRACE_MAGIC[i];
@@ -121,8 +121,8 @@ static inline bool trace_add_name(struct trace_file *file, uint32_t line, const 
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-/* Appends one, whose time is never before that of the one before it. Field by field: a record that was put together
- * elsewhere would be read, to be copied, before it has been written. */
+/* Appends one; its time must not be before that of the record before it. It is written field by field: a copy would
+ * read a record that was put together elsewhere before that has been written. */
 static inline __attribute__((always_inline)) struct trace_record *trace_append(struct trace_file *file, uint64_t time,
                                                                                enum trace_kind kind, uint32_t thread,
                                                                                uint8_t detail, uint16_t processor,
@@ -142,10 +142,10 @@ static inline __attribute__((always_inline)) struct trace_record *trace_append(s
 }
 
 /*
- * A processor decides as soon as a turn has ended on it: one look at the clock, which takes most of the time that a
- * record does, is for both, the end and what follows. What a host looks at in between, such as the world outside, makes
- * records of its own if it takes long: somebody is woken, or nobody runs. NULL: a record of this kind is not one that
- * follows such an end; else that end, or the value of a variable between the two.
+ * A processor decides as soon as a turn has ended on it. So one look at the clock, which takes most of the time of a
+ * record, serves both the end and what follows. If a host looks at something in between for long, such as the world
+ * outside, that makes records of its own: a thread is woken, or none runs. NULL: a record of this kind does not follow
+ * such an end; else that end, or the value of a variable between the two.
  */
 static inline __attribute__((always_inline)) const struct trace_record *
 trace_follows(const struct trace_file *file, enum trace_kind kind, uint16_t processor) {

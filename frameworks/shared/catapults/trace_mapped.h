@@ -15,7 +15,7 @@
 
 enum { TRACE_MAPPED_RECORDS_AT = 1 << 16, TRACE_MAPPED_CAPACITY = 1 << 20 };
 
-/* Of a process for which the open file cannot be mapped: what the file is called is wrong, or the rest. */
+/* A mapped trace, or an error: of its name if it was not `opened`, else of the mapping. */
 struct trace_mapping {
     struct trace_file *file; /* NULL: there is none */
     size_t size;
@@ -23,14 +23,14 @@ struct trace_mapping {
     bool opened;
 };
 
-/* Whether a trace would be recorded over the policy, which is mapped and runs. */
+/* Whether the trace would overwrite the policy, which is mapped and runs. */
 static inline bool trace_is_policy(const char *path, const char *policy) {
     struct stat one, other;
     return policy && stat(path, &one) == 0 && stat(policy, &other) == 0 && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino;
 }
 
-/* The caller says when recording begins: `start`. */
+/* The caller sets `start` when recording begins. */
 static inline struct trace_mapping trace_map(const char *path) {
     size_t size = TRACE_MAPPED_RECORDS_AT + (size_t)TRACE_MAPPED_CAPACITY * sizeof(struct trace_record);
     int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -44,7 +44,7 @@ static inline struct trace_mapping trace_map(const char *path) {
     if (memory == MAP_FAILED)
         return (struct trace_mapping){.error = error, .opened = true};
 #ifdef MADV_POPULATE_WRITE
-    /* Else the kernel would do this for each page while it is recorded in. Where it cannot be done, it does. */
+    /* Else the kernel would do this for each page during recording. It does so if this fails. */
     madvise(memory, size, MADV_POPULATE_WRITE);
 #endif
     trace_lay_out(memory, TRACE_MAPPED_RECORDS_AT, TRACE_MAPPED_CAPACITY);

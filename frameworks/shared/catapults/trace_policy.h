@@ -1,6 +1,6 @@
 /*
- * What a policy that is described (catapults/policy.h) adds to a trace: what its events are called, with the lines of
- * its handlers, and what its imported variables are.
+ * What a described policy (catapults/policy.h) adds to a trace: the names of its events, with the lines of its
+ * handlers, and of its imported variables.
  */
 #ifndef CATAPULTS_TRACE_POLICY_H
 #define CATAPULTS_TRACE_POLICY_H
@@ -21,8 +21,8 @@ static inline uint32_t trace_line_of(const struct catapults_policy *policy, cons
     return 0;
 }
 
-/* Those of a policy stand together: its events in this order, its variables, and those of its threads. Returns where
- * they begin; 0: there was no room, and its records do without. */
+/* Adds the names of a policy, which stand together: its events in this order, its variables, and those of its threads.
+ * Returns where they begin; 0: there was no room, and its records do without. */
 static inline uint16_t trace_add_policy(struct trace_file *file, const struct catapults_policy *policy,
                                         const char *const *events, uint32_t count) {
     uint32_t first = file->names_count;
@@ -41,8 +41,8 @@ static inline uint32_t trace_line_that_decided(const struct catapults_policy *po
     return policy->moved_by ? *policy->moved_by : 0;
 }
 
-/* The last values of variables that were recorded. Another variable may take the place of one, which is recorded anew
- * then. All of it is zero at first. */
+/* The last recorded value of variables. A variable that has lost its place to another is recorded anew. All zero at
+ * first. */
 struct trace_values {
     struct {
         uint32_t thread;
@@ -51,7 +51,7 @@ struct trace_values {
     } known[1 << 10];
 };
 
-/* Whether a variable has another value than was recorded last: `value`, which is to be recorded. */
+/* Whether a variable has another value than was last recorded. `value` is that value. */
 static inline bool trace_value_changed(struct trace_values *values, uint32_t thread, uint16_t variable,
                                        const struct catapults_import *import, const char *base, uint64_t *value) {
     const void *place = *(const void *const *)(base + import->pointer);

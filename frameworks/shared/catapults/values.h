@@ -10,10 +10,10 @@
 
 #include <stdint.h>
 
-/* Generated code says what its policy says, also where that compares a variable with itself. */
+/* Generated code keeps what the policy says, even if that compares a variable with itself. */
 #pragma GCC diagnostic ignored "-Wtautological-compare"
 
-/* A guard or a refusal is the exception. */
+/* Guards fail, and requests are refused, rarely. */
 #define CATAPULTS_UNLIKELY(condition) __builtin_expect((condition), 0)
 
 /* The application may change these at any moment, from any processor. */
@@ -26,15 +26,14 @@
 #define CATAPULTS_MS INT64_C(1000000)
 #define CATAPULTS_S INT64_C(1000000000)
 
-/* Which element of an array an index means: of one out of range, the nearest. */
+/* The element of an array that an index means; out of range, the nearest. */
 static inline unsigned catapults_element(catapults_int index, unsigned length) {
     if (index <= 0)
         return 0;
     return index < (catapults_int)length ? (unsigned)index : length - 1;
 }
 
-/* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, which the processor's division is not.
- */
+/* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, unlike the processor's division. */
 static inline int64_t catapults_divide(int64_t dividend, int64_t divisor) {
     if (divisor == 0)
         return 0;
@@ -43,15 +42,15 @@ static inline int64_t catapults_divide(int64_t dividend, int64_t divisor) {
     return dividend / divisor;
 }
 
-/* By zero: 0. Otherwise with the sign of the dividend. */
+/* By zero: 0. Otherwise the sign is the dividend's. */
 static inline int64_t catapults_remainder(int64_t dividend, int64_t divisor) {
     if (divisor == 0 || divisor == -1)
         return 0;
     return dividend % divisor;
 }
 
-/* By less than 0: by 0. By the width or more: no bit is left, and of a negative number all are ones from the left. A
- * narrower int of a policy is cut off from the result. */
+/* By less than 0: by 0. By the width or more: 0; a negative number to the right: all ones. A policy with a narrower int
+ * cuts it off from the result. */
 static inline int64_t catapults_shift_left(int64_t value, int64_t amount) {
     if (amount >= 64)
         return 0;
@@ -62,7 +61,7 @@ static inline int64_t catapults_shift_right(int64_t value, int64_t amount) {
     return value >> (amount < 0 ? 0 : amount > 63 ? 63 : amount);
 }
 
-/* Equal ones are the same number. */
+/* Equal numbers cannot be told apart. */
 static inline int64_t catapults_min(int64_t left, int64_t right) { return right < left ? right : left; }
 static inline int64_t catapults_max(int64_t left, int64_t right) { return right > left ? right : left; }
 

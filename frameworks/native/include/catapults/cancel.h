@@ -1,20 +1,20 @@
 /*
  * Catapults: cancelling threads, and what is done when they end. Part of catapults.h.
  *
- * As in POSIX threads with deferred cancellation, the only kind that there is: a thread that is cancelled ends at its
- * next cancellation point, with the result CATAPULTS_CANCELED. Cancellation points are catapults_testcancel,
- * catapults_join, catapults_sleep, catapults_next_period, waiting on a condition or a semaphore, catapults_select,
- * waiting for a signal, sending to a port and receiving from it, and all calls of catapults/io.h but catapults_close;
- * also those of them that would not have to wait. Waiting for a mutex, a read-write lock, a barrier or a reply is none,
- * nor is catapults_tryjoin.
+ * Cancellation is deferred, as in POSIX threads; there is no other kind. A cancelled thread ends at its next
+ * cancellation point, with the result CATAPULTS_CANCELED. Cancellation points are catapults_testcancel, catapults_join,
+ * catapults_sleep, catapults_next_period, waiting on a condition or a semaphore, catapults_select, waiting for a
+ * signal, sending to a port and receiving from it, and all calls of catapults/io.h but catapults_close, even if they
+ * would not have to wait. Waiting for a mutex, a read-write lock, a barrier or a reply is none, nor is
+ * catapults_tryjoin.
  *
- * What was under way is as if the call had not been made, but for what a condition says: the mutex is locked again
- * first. If part of the data has gone, the call says so, and the next cancellation point ends the thread.
+ * A cancelled call has done nothing, except that a wait on a condition locks the mutex again first. If part of the data
+ * has gone, the call says so, and the next cancellation point ends the thread.
  *
- * A thread that ends by catapults_exit or because it was cancelled runs its cleanup handlers, the last pushed first. In
- * a program that has C++ in it its stack is unwound meanwhile, as pthreads does it: destructors run, and `catch (...)`
- * sees it pass, which must throw it on. The first thread is no exception: its main is unwound. Then come the
- * destructors of its keys; those also if it returns from its function.
+ * A thread that ends by catapults_exit or by cancellation runs its cleanup handlers, the last pushed first. In a
+ * program with C++ its stack is unwound meanwhile, as pthreads does it: destructors run, and a `catch (...)` on the way
+ * must throw on. The first thread is no exception: its main is unwound. Then the destructors of its keys run, which
+ * also happens if the thread returns from its function.
  */
 #ifndef CATAPULTS_CANCEL_H
 #define CATAPULTS_CANCEL_H
@@ -38,8 +38,8 @@ int catapults_setcancelstate(int state, int *before);
 /* ---- Cleanup handlers -------------------------------------------------------------------------------------------- */
 
 /*
- * A pair of statements in one block, as in POSIX: the handler is called if the thread ends in between, or at the pop
- * with an argument other than 0. In C++ also if an exception is thrown out of the block.
+ * A pair of statements in one block, as in POSIX. The handler is called if the thread ends in between, or at the pop if
+ * its argument is not 0. In C++ it is also called if an exception leaves the block.
  *
  *     catapults_cleanup_push(free, buffer);
  *     catapults_read(descriptor, buffer, size);
@@ -96,8 +96,8 @@ void catapults_cleanup_end(struct catapults_cleanup *cleanup, int execute);
 typedef uint32_t catapults_key_t;
 enum { CATAPULTS_KEYS_MAX = 1024, CATAPULTS_DESTRUCTOR_ITERATIONS = 4 };
 
-/* `destructor`, unless it is NULL, is called at the end of a thread with its value, if that is not NULL; as often as
- * CATAPULTS_DESTRUCTOR_ITERATIONS, while destructors set values. EAGAIN: there are CATAPULTS_KEYS_MAX. */
+/* `destructor`, unless NULL, is called at the end of a thread with its value, if that is not NULL; up to
+ * CATAPULTS_DESTRUCTOR_ITERATIONS times, while destructors set values. EAGAIN: there are CATAPULTS_KEYS_MAX. */
 int catapults_key_create(catapults_key_t *key, void (*destructor)(void *));
 int catapults_key_delete(catapults_key_t key);                     /* EINVAL. No destructor is called, then or later */
 void *catapults_getspecific(catapults_key_t key);                  /* NULL: not set, or no such key */

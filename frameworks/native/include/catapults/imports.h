@@ -11,17 +11,17 @@
 extern "C" {
 #endif
 
-/* Links a variable of the application with the one of that name in the `imports` of the policy; it must outlive the
- * runtime. Changes on either side are seen on the other. ENOENT if the policy has none: see strict_imports. EINVAL: it
+/* Links a variable of the application with the variable of that name in the policy's `imports`. It must outlive the
+ * runtime. Each side sees the changes of the other. ENOENT: the policy has none, see strict_imports. EINVAL: the policy
  * imports it as another type. EEXIST: the runtime itself keeps it (`consumed`, `ceiling`, `release`). Standard error
- * says so. */
+ * gives the reason. */
 int catapults_schedvar_register(const char *name, catapults_int *variable);
 int catapults_schedvar_register_bool(const char *name, bool *variable);
 int catapults_schedvar_register_time(const char *name, catapults_time *nanoseconds);
 int catapults_schedvar_register_float(const char *name, double *variable);
 
-/* Links a member of each thread's object with the one of that name in the `threadimports`. For threads with an object
- * now and later; without one the default holds. Use the macros, which check the member's type. */
+/* Links a member of each thread's object with the variable of that name in the `threadimports`, for threads with an
+ * object now and later. A thread without one has the default. Use the macros, which check the member's type. */
 #define catapults_threadvar_register(name, type, member)                                                               \
     catapults_threadvar_register_at(name,                                                                              \
                                     offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (catapults_int *)0))
@@ -47,8 +47,8 @@ void catapults_set_object(catapults_t thread, void *object); /* NULL: none, the 
  *     struct catapults_value values[] = {catapults_value_int("priority", 3), catapults_value_time("period", 20000000)};
  *     struct catapults_attributes attributes = {.values = values, .values_count = 2};
  *
- * They are the thread's from its first event on. catapults_create and catapults_set_values copy them. EINVAL: the
- * policy imports it as another type, or the runtime itself keeps that variable; standard error says which. What the
+ * The thread has them from its first event on. catapults_create and catapults_set_values copy them. EINVAL: the policy
+ * imports one as another type, or the runtime itself keeps the variable; standard error says which. A value that the
  * policy does not import has no effect, or ends the program: see strict_imports.
  */
 enum catapults_value_type { CATAPULTS_VALUE_INT, CATAPULTS_VALUE_BOOL, CATAPULTS_VALUE_TIME, CATAPULTS_VALUE_FLOAT };
@@ -87,14 +87,14 @@ static inline struct catapults_value catapults_value_float(const char *name, dou
     return value;
 }
 
-/* The same for a thread that there is. If a value is another than before, the policy is told so by its event `changed`,
- * once for all of them, and may preempt the caller; a policy without such a handler reads them at its next event.
- * ESRCH: it has ended. */
+/* The same for an existing thread. If a value changes, the policy is told by its event `changed`, once for all of them,
+ * and may preempt the caller. A policy without such a handler reads them at its next event. ESRCH: the thread has
+ * ended. */
 int catapults_set_values(catapults_t thread, const struct catapults_value *values, size_t count);
 
-/* Tells the policy by the same event that the application has changed a variable of the thread: what it does to members
- * of the thread's object the runtime does not see. catapults_set_object and registering a member tell it by themselves.
- * Nothing happens if the policy has no handler for it. ESRCH: the thread has ended. */
+/* Raises the same event because the application has changed a variable of the thread: the runtime does not see changes
+ * to members of the thread's object. catapults_set_object and registering a member raise it by themselves. Nothing
+ * happens if the policy has no handler for it. ESRCH: the thread has ended. */
 int catapults_changed(catapults_t thread);
 
 #ifdef __cplusplus

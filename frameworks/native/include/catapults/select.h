@@ -2,8 +2,9 @@
  * Catapults: waiting for any of several things. Part of catapults.h.
  *
  *     struct catapults_source sources[] = {catapults_source_descriptor(socket, POLLIN),
- * catapults_source_port(&requests)}; if (catapults_select(sources, 2, catapults_now() + 1000000000) > 0 &&
- * sources[1].happened) catapults_port_tryreceive(&requests, &message);
+ *                                          catapults_source_port(&requests)};
+ *     if (catapults_select(sources, 2, catapults_now() + 1000000000) > 0 && sources[1].happened)
+ *         catapults_port_tryreceive(&requests, &message);
  */
 #ifndef CATAPULTS_SELECT_H
 #define CATAPULTS_SELECT_H
@@ -18,7 +19,7 @@ extern "C" {
 #endif
 
 enum catapults_source_kind {
-    CATAPULTS_SOURCE_DESCRIPTOR, /* what of `events` there is; also POLLERR, POLLHUP and POLLNVAL, as poll(2) has it */
+    CATAPULTS_SOURCE_DESCRIPTOR, /* some of `events`; also POLLERR, POLLHUP and POLLNVAL, as in poll(2) */
     CATAPULTS_SOURCE_INSTANT,    /* it has come */
     CATAPULTS_SOURCE_PORT,       /* there is something to receive, or it is closed */
     CATAPULTS_SOURCE_THREAD      /* it has ended, and can be joined without waiting */
@@ -60,10 +61,10 @@ static inline struct catapults_source catapults_source_thread(catapults_t thread
     return source;
 }
 
-/* Waits until at least one of them has happened, and says of each whether it has. Returns how many have; 0: none until
- * the instant. -1: errno is EINVAL (no such kind; a thread that is the caller, detached, joined by another, or given
- * twice), EBADF (one was closed meanwhile by catapults_close), EINTR (catapults/signals.h), or ENOMEM. Nothing is taken
- * by it: another thread may be faster to receive what there is. */
+/* Waits until at least one of them has happened, and sets `happened` of each. Returns how many have; 0: none until the
+ * instant. -1: errno is EINVAL (no such kind; a thread that is the caller, detached, joined by another, or given
+ * twice), EBADF (catapults_close closed one meanwhile), EINTR (catapults/signals.h), or ENOMEM. It takes nothing:
+ * another thread may be faster to receive what there is. */
 int catapults_select(struct catapults_source *sources, size_t count, int64_t instant);
 
 /* As poll(2), until an instant. */

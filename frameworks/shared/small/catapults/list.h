@@ -1,6 +1,6 @@
 /*
- * Queues and stacks: singly linked lists through the threads themselves. What is taken out of the middle is looked
- * for, and what is counted is counted: of a few dozen threads, for whom a second link and a counter would cost more.
+ * Queues and stacks: singly linked lists through the threads themselves. Taking a thread out of the middle searches for
+ * it, and counting walks the list: for a few dozen threads a second link and a counter would cost more.
  *
  *   first ──► t ──next──► t ──next──► t ◄── last
  *
@@ -21,7 +21,7 @@ struct catapults_stack {
     struct catapults_thread *first;
 };
 
-/* What is called rarely or is long; a host of a few KB keeps one copy of each. */
+/* Functions that are called rarely or are long; a host of a few KB keeps one copy of each. */
 #ifdef __SDCC
 void catapults_list_add(struct catapults_list *list, struct catapults_thread *t);
 void catapults_list_remove(struct catapults_list *list, struct catapults_thread *t);
@@ -39,7 +39,7 @@ CATAPULTS_INLINE void catapults_list_append(struct catapults_list *list, struct 
     catapults_list_add(list, t);
 }
 
-/* The same without a call, for what is done often. */
+/* The same without a call, where it is done often. */
 CATAPULTS_INLINE void catapults_list_append_here(struct catapults_list *list, struct catapults_thread *t,
                                                  uint8_t number) {
     t->container = number;
@@ -51,7 +51,7 @@ CATAPULTS_INLINE void catapults_list_append_here(struct catapults_list *list, st
     list->last = t;
 }
 
-/* The next to leave, which is then in hand. The list is not empty. */
+/* Takes out the next to leave, which is then in hand. The list is not empty. */
 CATAPULTS_INLINE struct catapults_thread *catapults_list_pop(struct catapults_list *list) {
     struct catapults_thread *t = list->first;
     list->first = t->next;

@@ -1,5 +1,5 @@
 /*
- * What of list.h is long. Rabbit has it in files of its own (frameworks/rabbit/library).
+ * The long functions of list.h. Rabbit has each in a file of its own (frameworks/rabbit/library).
  */
 #ifndef CATAPULTS_LIST_LONG_H
 #define CATAPULTS_LIST_LONG_H

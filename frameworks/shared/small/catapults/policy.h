@@ -1,6 +1,7 @@
 /*
- * What generated code and an embedded host share: ../../catapults/policy.h where memory is counted in bytes. The host
- * includes the generated file (see compiler/src/emit/c), so there is no description of the policy and no version.
+ * What generated code and an embedded host share: ../../catapults/policy.h for hosts where memory is counted in bytes.
+ * The host includes the generated file (see compiler/src/emit/c), so there is no description of the policy and no
+ * version.
  */
 #ifndef CATAPULTS_POLICY_H
 #define CATAPULTS_POLICY_H
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Handlers are a part of whatever raises their event. SDCC keeps a copy of a `static inline` function in each file. */
+/* Handlers are inlined where their event is raised. SDCC keeps a copy of a `static inline` function in each file. */
 #ifdef __SDCC
 #define CATAPULTS_INLINE inline
 #else
@@ -23,7 +24,7 @@
 
 /*
  * Functions of the policy that handlers in several files of the host call. A host whose linker takes whole files has
- * each in a file of its own, which defines CATAPULTS_SEPARATE and CATAPULTS_DEFINE_ with the function's name.
+ * each in a file of its own, which defines CATAPULTS_SEPARATE, and CATAPULTS_DEFINE_ with the function's name.
  */
 #ifdef CATAPULTS_SEPARATE
 #define CATAPULTS_SHARED
@@ -37,11 +38,11 @@
 struct catapults_thread {
     struct catapults_thread *next; /* the one that leaves the container after it */
     CATAPULTS_HOST_MEMBERS
-    struct catapults_thread *walk; /* the next to be visited by the foreach that is under way */
+    struct catapults_thread *walk; /* the next that the current foreach visits */
     uint8_t container;             /* the number of the container that holds it; 0 while in none ("in hand") */
 };
 
-/* Why a handler ended before its end. Line 0 stands for the framework's own default handler. */
+/* Why a handler ended early. Line 0 stands for the framework's own default handler. */
 struct catapults_stop {
     uint8_t why;
     uint16_t line;    /* in the policy's source, from 1 */
@@ -56,13 +57,12 @@ struct catapults_stop {
 #define CATAPULTS_TEXT(text) NULL
 #endif
 
-/* By the statement in this line a thread is moved: for a host that records that, which says how before it includes
- * this. */
+/* The statement in this line moves a thread. A host that records it defines this before it includes the file. */
 #ifndef CATAPULTS_MOVED
 #define CATAPULTS_MOVED(line) ((void)0)
 #endif
 
-/* `int` of the policy language: of 16 bits, unless the host's header has said otherwise. */
+/* `int` of the policy language: 16 bits, unless the host's header has said otherwise. */
 #if defined(CATAPULTS_INT_BITS) && CATAPULTS_INT_BITS == 32
 typedef int32_t catapults_int;
 typedef uint32_t catapults_bits;

@@ -1,6 +1,6 @@
 /*
  * How a host raises an event, whatever its handler returns: CATAPULTS_RAISE(event, thread) is NULL, or why the handler
- * stopped. Generated code defines CATAPULTS_NEVER_STOPS_event, as nothing, for a handler that returns nothing.
+ * stopped. For a handler that returns nothing, generated code defines CATAPULTS_NEVER_STOPS_event as nothing.
  */
 #ifndef CATAPULTS_RAISE_H
 #define CATAPULTS_RAISE_H

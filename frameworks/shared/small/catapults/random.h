@@ -1,6 +1,6 @@
 /*
- * What `random(n)` of the policy language draws: the numbers of ../../catapults/random.h, which explains them, without
- * arithmetic that is wider than it must be.
+ * What `random(n)` of the policy language draws: the numbers of ../../catapults/random.h, which explains them, with
+ * arithmetic that is no wider than it must be.
  */
 #ifndef CATAPULTS_RANDOM_H
 #define CATAPULTS_RANDOM_H
@@ -11,7 +11,7 @@ struct catapults_random {
     uint32_t state[2]; /* never both 0 */
 };
 
-/* Of whoever is given no other. */
+/* Where no other is given. */
 #define CATAPULTS_RANDOM_SEED 1
 
 CATAPULTS_INLINE uint32_t catapults_random_mixed(uint32_t bits) {

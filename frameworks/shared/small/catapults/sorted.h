@@ -3,9 +3,9 @@
  * oldest leaves a pqueue first (CATAPULTS_FIFO) and the youngest a pstack (CATAPULTS_LIFO). For a few dozen threads a
  * tree would cost more than it saves.
  *
- * `sorted` is the address of an object; `order` is a function's name, below 0: its first thread leaves before its
- * second; 0: equal keys; above 0: after. What calls it is a macro, because not every compiler calls directly a function
- * that an inlined one was given.
+ * `sorted` is the address of an object. `order` is a function's name: below 0, its first thread leaves before its
+ * second; 0, equal keys; above 0, after. What calls it is a macro, because not every compiler makes a direct call of a
+ * function that is passed to an inlined one.
  */
 #ifndef CATAPULTS_SORTED_H
 #define CATAPULTS_SORTED_H
@@ -58,11 +58,10 @@ CATAPULTS_INLINE struct catapults_thread *catapults_sorted_take(struct catapults
 }
 #define catapults_sorted_pop(sorted, ties) catapults_sorted_take(sorted)
 
-/* The one that leaves after `t`, which is in this container; or NULL. */
+/* The thread that leaves after `t`, which is in this container; or NULL. */
 #define catapults_sorted_next(sorted, t, ties) ((t)->next)
 
-/* Chains all threads through `walk` in the order in which they leave, for a visitor that moves them; returns the first.
- */
+/* Chains all threads through `walk` as they leave, for a visitor that moves them. Returns the first. */
 CATAPULTS_INLINE struct catapults_thread *catapults_sorted_chain(struct catapults_sorted *sorted) {
     for (struct catapults_thread *t = sorted->first; t; t = t->next)
         t->walk = t->next;

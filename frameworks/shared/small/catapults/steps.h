@@ -1,7 +1,7 @@
 /*
  * A host that does what a script says: raises the events that it reads, and answers each with a line
  * (docs/frameworks.md, "Taking steps"). There is no kernel: this is the policy by itself. The file that includes this
- * one defines raise_event(), of EVENT lines for the events of its framework.
+ * one defines raise_event(), with an EVENT line for each event of its framework.
  *
  * Where there is no standard input, that file defines STEPS_CONSOLE, STEPS_THREADS and the four functions of the
  * console before it includes this one.
@@ -19,8 +19,8 @@
 #include CATAPULTS_COMPILED_IN
 #include "catapults/raise.h"
 
-/* Raises an event, `schedule` and those of timers excepted; `t` is NULL if no thread was named. False: there is none
- * such. */
+/* Raises an event other than `schedule` and those of timers; `t` is NULL if no thread was named. False: there is no
+ * such event. */
 static bool raise_event(const char *name, struct catapults_thread *t);
 
 /* In raise_event(): an event of a thread, as scripts and as generated code name it. */
@@ -66,8 +66,7 @@ static void say_number(long number) {
 
 static void say_truth(bool truth) { say(truth ? "true" : "false"); }
 
-/* ---- Threads, by the numbers of the script -------------------------------------------------------------------------
- */
+/* ---- Threads, by the numbers of the script ----------------------------------------------------------------------- */
 
 static void restart(void) {
     memset(known, 0, sizeof(known));
@@ -84,7 +83,8 @@ static struct catapults_thread *thread_of(const char *word) {
         memset(&threads[number], 0xa5, sizeof(threads[number]));
         CATAPULTS_ADOPT(&threads[number]);
 #ifdef CATAPULTS_TIMERS
-        ((struct catapults_thread *)&threads[number])->number = (uint32_t)number; /* timers of one instant go by it */
+        ((struct catapults_thread *)&threads[number])->number = (uint32_t)number; /* timers of one instant expire by
+                                                                                     it */
 #endif
         known[number] = true;
     }
@@ -99,8 +99,7 @@ static void forget_gone(const struct catapults_thread *t) {
         known[number_of(t)] = false;
 }
 
-/* ---- Events ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 static bool stopped(const struct catapults_stop *stop) {
     if (!stop)
@@ -133,8 +132,7 @@ static void schedule(void) {
         say_number(number_of(t));
 }
 
-/* ---- Time -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 #ifdef CATAPULTS_HAS_TIME
 __attribute__((unused)) static catapults_time time_of(const char *word) {
@@ -164,7 +162,7 @@ static bool time_out(uint32_t timeout, struct catapults_thread *t) {
 static const char *const timeouts[] = {CATAPULTS_TIMEOUTS(TIMEOUT)};
 #endif
 
-/* The timer that expires next does, if its instant has come. */
+/* Expires the timer that is next, if its instant has come. */
 static void expire(void) {
 #ifdef CATAPULTS_TIMERS
     struct catapults_timer *first = CATAPULTS_TIMERS.first;
@@ -195,7 +193,7 @@ static bool raise_timeout(const char *name, const char *word) {
     return false;
 }
 
-/* What time it is from here on. */
+/* Sets the time from here on. */
 static void tell(const char *word) {
 #ifdef CATAPULTS_NOW
     CATAPULTS_NOW = time_of(word);
@@ -206,8 +204,7 @@ static void tell(const char *word) {
     (void)word;
 }
 
-/* ---- Queries and imported variables ---------------------------------------------------------------------------------
- */
+/* ---- Queries and imported variables ------------------------------------------------------------------------------ */
 
 static void ask(const char *name, const char *word) {
     if (strcmp(name, "threads_ready") == 0)
@@ -250,8 +247,7 @@ static void set_thread_import(struct catapults_thread *t, const char *name, cons
     fatal("the policy does not import", name);
 }
 
-/* ---- The script -----------------------------------------------------------------------------------------------------
- */
+/* ---- The script -------------------------------------------------------------------------------------------------- */
 
 static void take_step(char **words) {
 #define IS(step) (strcmp(words[0], step) == 0)

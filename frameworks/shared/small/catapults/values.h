@@ -10,22 +10,21 @@
 #include "catapults/policy.h"
 
 #ifdef __GNUC__
-/* Generated code says what its policy says, also where that compares a variable with itself. */
+/* Generated code keeps what the policy says, even if that compares a variable with itself. */
 #pragma GCC diagnostic ignored "-Wtautological-compare"
 #endif
 
-/* A guard or a refusal is the exception; small compilers do not ask. */
+/* Guards fail, and requests are refused, rarely; small compilers take no hint. */
 #define CATAPULTS_UNLIKELY(condition) (condition)
 
-/* Which element of an array an index means: of one out of range, the nearest. */
+/* The element of an array that an index means; out of range, the nearest. */
 CATAPULTS_INLINE unsigned catapults_element(catapults_int index, unsigned length) {
     if (index <= 0)
         return 0;
     return index < (catapults_int)length ? (unsigned)index : length - 1;
 }
 
-/* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, which the processor's division is not.
- */
+/* By zero: 0, so that no policy can stop its host. By -1: a wrapping negation, unlike the processor's division. */
 CATAPULTS_INLINE catapults_int catapults_divide(catapults_int dividend, catapults_int divisor) {
     if (divisor == 0)
         return 0;
@@ -34,14 +33,14 @@ CATAPULTS_INLINE catapults_int catapults_divide(catapults_int dividend, catapult
     return dividend / divisor;
 }
 
-/* By zero: 0. Otherwise with the sign of the dividend. */
+/* By zero: 0. Otherwise the sign is the dividend's. */
 CATAPULTS_INLINE catapults_int catapults_remainder(catapults_int dividend, catapults_int divisor) {
     if (divisor == 0 || divisor == -1)
         return 0;
     return dividend % divisor;
 }
 
-/* By less than 0: by 0. By the width or more: no bit is left, and of a negative number all are ones from the left. */
+/* By less than 0: by 0. By the width or more: 0; a negative number to the right: all ones. */
 CATAPULTS_INLINE catapults_int catapults_shift_left(catapults_int value, catapults_int amount) {
     const catapults_int width = 8 * (catapults_int)sizeof(catapults_int);
     if (amount >= width)
@@ -54,7 +53,7 @@ CATAPULTS_INLINE catapults_int catapults_shift_right(catapults_int value, catapu
     return value >> (amount < 0 ? 0 : amount > highest ? highest : amount);
 }
 
-/* Equal ones are the same number. */
+/* Equal numbers cannot be told apart. */
 CATAPULTS_INLINE catapults_int catapults_min(catapults_int left, catapults_int right) {
     return right < left ? right : left;
 }
