@@ -69,8 +69,9 @@ typedef struct catapults_mutex {
 int catapults_mutex_init(catapults_mutex_t *mutex, const struct catapults_mutex_attributes *attributes);
 int catapults_mutex_destroy(catapults_mutex_t *mutex); /* EBUSY: it is locked; nothing has changed */
 
-/* EDEADLK: the caller has it. EAGAIN: RECURSIVE, too deep. EOWNERDEAD: the caller has it now, and its owner before has
- * ended. ENOTRECOVERABLE: it is unusable since then. */
+/* EDEADLK: the caller has it; or, unless it is NORMAL, the caller would wait for itself for ever, through locks and
+ * joins. EAGAIN: RECURSIVE, too deep. EOWNERDEAD: the caller has it now, and its owner before has ended.
+ * ENOTRECOVERABLE: it is unusable since then. */
 int catapults_mutex_lock(catapults_mutex_t *mutex);
 int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant); /* ETIMEDOUT */
 int catapults_mutex_trylock(catapults_mutex_t *mutex);                     /* EBUSY */
