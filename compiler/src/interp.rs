@@ -99,6 +99,8 @@ pub struct Machine<'a> {
     vacant: Vec<Slot>,
     /// Those that are armed: when they expire, of which threads, and which attributes they are.
     timers: BTreeSet<(i64, ThreadId, usize)>,
+    /// Links: the thread that is named, whose link it is, and which of its links.
+    links: BTreeSet<(Slot, Slot, usize)>,
     /// Counts insertions.
     clock: i64,
     /// Of the statement that moved a thread last.
@@ -175,6 +177,7 @@ impl<'a> Machine<'a> {
             numbers: HashMap::new(),
             vacant: Vec::new(),
             timers: BTreeSet::new(),
+            links: BTreeSet::new(),
             clock: 0,
             moved_by: 0,
             now: 0,

@@ -11,14 +11,27 @@ impl Machine<'_> {
         self.threads[slot].links[link.0].map(|to| self.threads[to].id)
     }
 
-    /// A thread ends: no link names it any more.
-    pub(super) fn unlink(&mut self, slot: Slot) {
-        if self.verified.policy().links.is_empty() {
-            return;
+    /// The link of a thread names this one from now on, or none.
+    pub(super) fn set_link(&mut self, slot: Slot, link: usize, to: Option<Slot>) {
+        let before = std::mem::replace(&mut self.threads[slot].links[link], to);
+        if let Some(before) = before {
+            self.links.remove(&(before, slot, link));
         }
-        let links = self.threads.iter_mut().flat_map(|thread| &mut thread.links);
-        links.filter(|to| **to == Some(slot)).for_each(|to| *to = None);
-        self.threads[slot].links.fill(None);
+        if let Some(to) = to {
+            self.links.insert((to, slot, link));
+        }
+    }
+
+    /// A thread ends: its links name nobody, and no link names it.
+    pub(super) fn unlink(&mut self, slot: Slot) {
+        for link in 0..self.threads[slot].links.len() {
+            self.set_link(slot, link, None);
+        }
+        while let Some((_, owner, link)) =
+            self.links.range((slot, 0, 0)..).next().copied().filter(|(to, ..)| *to == slot)
+        {
+            self.set_link(owner, link, None);
+        }
     }
 }
 

@@ -53,6 +53,7 @@ impl Machine<'_> {
         self.numbers.clear();
         self.vacant.clear();
         self.timers.clear();
+        self.links.clear();
         for (index, threads) in saved.containers.iter().enumerate() {
             let container = ContainerId(index);
             // Where the last to come leaves first, the first to leave comes last.
@@ -80,9 +81,9 @@ impl Machine<'_> {
             }
         }
         for thread in saved.containers.iter().flatten() {
-            let links = thread.links.iter().map(|to| to.and_then(|to| self.numbers.get(&to).copied())).collect();
-            if let Some(slot) = self.numbers.get(&thread.id) {
-                self.threads[*slot].links = links;
+            let Some(slot) = self.numbers.get(&thread.id).copied() else { continue };
+            for (link, to) in thread.links.iter().enumerate() {
+                self.set_link(slot, link, to.and_then(|to| self.numbers.get(&to).copied()));
             }
         }
     }

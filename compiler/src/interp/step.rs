@@ -87,7 +87,7 @@ impl Step<'_, '_, '_> {
             StatementKind::Link { thread, link, to } => {
                 let to = self.referent(to, line)?;
                 let slot = self.thread(*thread, line)?;
-                self.machine.threads[slot].links[link.0] = to;
+                self.machine.set_link(slot, link.0, to);
             }
             StatementKind::Follow { cursor, thread, link, body } => {
                 let Some(slot) = self.followed(*thread, *link, line)? else { return Ok(Flow::Next) };
