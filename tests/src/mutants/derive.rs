@@ -28,7 +28,7 @@ pub enum Mutation {
     SwapIndices(usize),
     /// A condition is negated.
     Negate(usize),
-    /// The first expression that has an opposite becomes that: `min` and `max`, `&` and `|`, `<<` and `>>`, the two values of `c ? a : b`,
+    /// The first expression that has an opposite becomes that: `min` and `max`, `&` and `|`, `<<` and `>>`, `==` and `!=`, the two values of `c ? a : b`,
     /// `random(n)` and `n`.
     Oppose(usize),
     /// Leaves a handler out, by its number.
@@ -269,6 +269,7 @@ fn oppose(expression: &mut Expression) -> bool {
             let opposites = [
                 (BinaryOperator::BitAnd, BinaryOperator::BitOr),
                 (BinaryOperator::ShiftLeft, BinaryOperator::ShiftRight),
+                (BinaryOperator::Equal, BinaryOperator::NotEqual),
             ];
             for (one, other) in opposites {
                 if *operator == one || *operator == other {

@@ -65,7 +65,7 @@ impl Writer<'_, '_> {
                 let sign = self.choices.one_of(&["", "", "", "~"]);
                 format!("({} {operator} {sign}{})", self.int(scope, depth - 1), self.int(scope, depth - 1))
             }
-            (_, _) => "K".to_owned(),
+            (_, _) => self.choices.one_of(&["K", "K", "LOW", "MIDDLE", "HIGH"]).to_owned(),
         }
     }
 

@@ -188,6 +188,7 @@ impl Writer<'_, '_> {
             self.line("    const float HALF = 1.0 / 2.0;");
         }
         self.line("    const int W[3] = { 1, 0, 2 };");
+        self.line("    enum { LOW, MIDDLE, HIGH };");
     }
 
     /// Variables of all types, whose names start so.
