@@ -226,9 +226,17 @@ static void a_wait_is_finished_before_a_cancellation(void) {
 }
 
 /* What is handed over while a handler runs is not lost. */
+static volatile bool told;
+
+static void wait_until_told(int number) {
+    count(number);
+    while (!told)
+        require(catapults_sleep(MS) == 0);
+}
+
 static void a_lock_is_handed_over_to_who_handles(void) {
     begin();
-    handle_with(SIGUSR1, wait_awhile, 0);
+    handle_with(SIGUSR1, wait_until_told, 0);
     require(catapults_rwlock_wrlock(&rwlock) == 0);
     catapults_t writer = spawn(write_and_note, "w");
     catapults_yield();
@@ -237,16 +245,19 @@ static void a_lock_is_handed_over_to_who_handles(void) {
     require(handled == 1);
     require(catapults_rwlock_unlock(&rwlock) == 0);
     require(catapults_rwlock_tryrdlock(&rwlock) == EBUSY);
+    told = true;
     join(writer);
     require(strcmp(order, "w") == 0 && catapults_rwlock_tryrdlock(&rwlock) == 0);
     require(catapults_rwlock_unlock(&rwlock) == 0);
 
+    told = false;
     catapults_t waiter = spawn(wait_for_condition, NULL);
     catapults_yield();
     require(catapults_kill(waiter, SIGUSR1) == 0);
     catapults_yield();
     require(handled == 2);
     signal_condition(); /* nobody else waits */
+    told = true;
     join(waiter);
 }
 
