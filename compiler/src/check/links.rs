@@ -1,4 +1,4 @@
-//! Threadrefs of threads: links from a thread to another, which are set, compared and followed.
+//! Threadrefs of threads: links from one thread to another. They are assigned, compared and followed.
 
 use super::expressions::{Lowering, named};
 use super::scope::Binding;
@@ -11,7 +11,7 @@ use crate::policy::{
 use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::At;
 
-/// What stands for no thread.
+/// The word for no thread.
 const NONE: &str = "none";
 
 impl Lowering<'_, '_> {
@@ -39,7 +39,7 @@ impl Lowering<'_, '_> {
         Some(of.zip(to).map(|((thread, link), to)| Expression::Linked { thread, link, to }))
     }
 
-    /// Whose link a place is, and which.
+    /// The thread and the link that a place names.
     fn link(&mut self, place: &ast::Place) -> Option<(Thread, LinkId)> {
         let ast::Place::Member { thread, member } = place else { return None };
         self.link_of(thread, member)
@@ -62,7 +62,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whom an operand names: `none`, a thread, what a threadref holds, or whom another link names.
+    /// What an operand refers to: `none`, a thread, the thread in a threadref, or the thread of another link.
     fn referent(&mut self, operand: &ast::Expression) -> Option<Referent> {
         let ExpressionKind::Place(place) = &operand.kind else {
             self.no_referent(operand.at);

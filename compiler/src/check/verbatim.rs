@@ -1,4 +1,4 @@
-//! Verbatim text: which alternative is taken, and what the names in it stand for.
+//! Verbatim text: selects an alternative and resolves the names in it.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use super::symbols::Symbol;
 const NOW: &str = "now";
 
 impl Body<'_, '_, '_> {
-    /// The text for the framework's language; without one, what stands behind `else`.
+    /// The text for the framework's language. Without one, the block after `else`.
     pub(super) fn verbatim(
         &mut self,
         alternatives: &[Alternative],
@@ -48,7 +48,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// What stands for a text that moves no thread moves none either.
+    /// Verbatim text moves no thread, so neither may the block that stands for it.
     fn only_effects(&mut self, block: &Block, all: At) {
         for statement in block {
             let what = match &statement.kind {
@@ -79,8 +79,8 @@ impl Body<'_, '_, '_> {
 }
 
 impl Lowering<'_, '_> {
-    /// The text among the alternatives that is in the framework's language. `Some(None)`: there is none, and that is right, because
-    /// something else stands for it.
+    /// The alternative in the framework's language. `Some(None)`: there is none, and none is needed, because something
+    /// else stands for it.
     pub(super) fn verbatim(
         &mut self,
         alternatives: &[Alternative],
@@ -137,7 +137,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// `statement`: it is one, and can assign.
+    /// `statement`: the text is a statement, and can assign.
     fn text(&mut self, alternative: &Alternative, statement: bool) -> Option<Verbatim> {
         let written = alternative.text.as_str();
         let mut pieces = Vec::new();
@@ -154,7 +154,7 @@ impl Lowering<'_, '_> {
                     match self.piece(&named(name.clone()), member.clone().map(named)) {
                         Some((piece, member_used)) => {
                             let end = member.as_ref().filter(|_| member_used).map_or(name.end, |member| member.end);
-                            // The `$` belongs to it.
+                            // Includes the `$`.
                             let range = name.start - 1..end;
                             if let Some(how) = assignment(written, range.clone()) {
                                 self.only_assigned(
@@ -178,7 +178,7 @@ impl Lowering<'_, '_> {
         whole.then(|| Verbatim { language: alternative.language.text.clone(), pieces })
     }
 
-    /// Refuses text that assigns to what it can only read: what the policy would have to file anew, or the host.
+    /// Refuses text that assigns to what it can only read: the policy or the host would have to act on the change.
     fn only_assigned(&mut self, piece: &Piece, how: &str, written: &str, at: At, statement: bool) {
         let keyed = |id: usize| {
             self.policy.containers.iter().find(|container| match &container.kind {
@@ -234,7 +234,7 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// What a name stands for, and whether the name behind the dot belongs to it.
+    /// What a name stands for, and whether the name after the dot belongs to it.
     fn piece(&mut self, name: &Name, member: Option<Name>) -> Option<(Piece, bool)> {
         if name.text == NOW {
             if let Some(missing) = self.symbols.dialect.lacking(Feature::Time, "`now`", name.at) {
@@ -262,7 +262,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// What the framework's language needs before all other text.
+/// The text that the framework's language needs before all other text.
 pub(super) fn preamble(tree: &ast::Scheduler, language: &str) -> Vec<Preamble> {
     let fits = tree.verbatim.iter().filter(|alternative| alternative.language.text == language);
     fits.map(|alternative| Preamble {
@@ -282,7 +282,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// What C does to the name that stands here, if that can change it.
+/// What C code does to the name in this range, if that can change it.
 fn assignment(text: &str, name: Range<usize>) -> Option<&'static str> {
     let (mut before, mut after) = (text[..name.start].trim_end(), blank(&text[name.end..]));
     let operand = |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ')' || c == ']');
@@ -308,7 +308,7 @@ fn assignment(text: &str, name: Range<usize>) -> Option<&'static str> {
     address.filter(|before| !operand(before) || cast(before) || before.ends_with("return")).map(|_| "pointed to")
 }
 
-/// The text behind blanks and comments.
+/// The text after blanks and comments.
 fn blank(text: &str) -> &str {
     let text = text.trim_start();
     let comment = |open: &str, close: &str| {

@@ -82,7 +82,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// Which part of what a name stands for is meant: `element` says of which array, if it is one.
+    /// Which part of the named thing is meant. `element` is set if it is an array.
     fn element(
         &mut self,
         name: &Name,
@@ -116,7 +116,7 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// What stands in the brackets after the name of an array.
+    /// The index in the brackets after the name of an array.
     fn index(&mut self, name: &Name, length: usize, index: &ast::Expression, declared: At) -> Option<Part> {
         let lowered = self.of_type(index, Type::Int)?;
         let (bits, constants) = (self.policy.int_bits, &self.policy.constants);
@@ -219,7 +219,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// What stands before `.`: a thread, or a container for the one that is next to be removed from it.
+    /// The reference before `.`: a thread, or a container for the thread that leaves it next.
     pub(in crate::check) fn owner(&mut self, reference: &Reference) -> Option<Thread> {
         if self.scope.find(&reference.name.text).is_none()
             && let Some((Symbol::Container(id), _)) = self.symbols.find(&reference.name.text)
@@ -239,7 +239,7 @@ impl Lowering<'_, '_> {
         self.thread(reference)
     }
 
-    /// What stands before `in`, and stands for a thread.
+    /// A reference that must name a thread, such as the one before `in`.
     pub(in crate::check) fn thread(&mut self, reference: &Reference) -> Option<Thread> {
         let name = &reference.name;
         if let Some(index) = &reference.index
@@ -360,7 +360,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Reports what the handler of a policy with nodes cannot name. `Thread`: it belongs to the instance of a node.
+    /// Reports what this handler of a policy with nodes cannot name. `Thread`: it belongs to the instance of a node.
     fn out_of_reach(&mut self, name: &Name, declared: At, of: Entity) {
         let title = match of {
             Entity::Thread => {
@@ -402,7 +402,7 @@ impl Lowering<'_, '_> {
         first.and_then(|id| self.policy.containers.get(id.0)).map_or(Entity::Thread, |container| container.holds)
     }
 
-    /// `threadref tmp;` in a handler, used otherwise than by `foreach tmp in …`.
+    /// Reports a handler's `threadref tmp;` that is used outside `foreach tmp in …`.
     pub(in crate::check) fn idle_cursor(&mut self, name: &Name) {
         let title = format!("`{}` names a thread only within `foreach {} in …`", name.text, name.text);
         let diagnostic = Diagnostic::error("E0309", title, name.at, "names no thread here")
@@ -411,13 +411,13 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// What is meant of what a name stands for.
+/// The part of a named thing that is meant.
 enum Part {
-    /// All of it: it is no array.
+    /// All of it: it is not an array.
     Single,
     /// This element.
     Constant(usize),
-    /// The element of an index that is computed at run time, and the length of the array.
+    /// The element at an index that is computed at run time, and the length of the array.
     Computed(usize, Box<Expression>),
 }
 
