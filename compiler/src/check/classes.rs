@@ -176,8 +176,8 @@ impl Inference<'_> {
         self.fixed[container.0] = true;
     }
 
-    /// Carries what is known along the steps until nothing new shows. Each step is looked at again only when one of its two
-    /// containers has become known.
+    /// Carries what is known along the steps until nothing new shows. A step is looked at again only when one of its
+    /// two containers has become known.
     fn spread(&mut self, moves: &[Step]) {
         let mut touching: Vec<Vec<usize>> = vec![Vec::new(); self.known.len()];
         for (index, step) in moves.iter().enumerate() {

@@ -230,7 +230,7 @@ fn check_lengths<'a>(
     without
 }
 
-/// Computes the values of constants and the initial values of variables. All but earlier constants can use a constant.
+/// Computes constants and the initial values of variables. Later constants, and all else, can use a constant.
 fn initialise(tree: &ast::Scheduler, symbols: &Symbols<'_>, policy: &mut Policy, diagnostics: &mut Diagnostics) {
     let mut next = 0;
     for constant in &tree.constants {
