@@ -35,8 +35,8 @@ pub enum Value {
     Float(Float),
 }
 
-/// An IEEE 754 number of 64 bits that is never NaN: where NaN would arise, it is 0. So floats have an order. Only floats
-/// of the same bits are equal: 0.0 and -0.0 differ here, but not to a policy.
+/// An IEEE 754 number of 64 bits that is never NaN: where NaN would arise, it is 0. So floats have an order. Only
+/// floats of the same bits are equal: 0.0 and -0.0 differ here, but not to a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Float(u64);
 

@@ -79,7 +79,7 @@ impl Parser<'_> {
         Ok((ty, Alternative { language, text, text_at, at: self.since(start) }))
     }
 
-    /// Reports verbatim text that this framework does not have. Returns whether it did. The caller still reads the text.
+    /// Reports verbatim text that this framework does not have. Returns whether it did. The caller reads on either way.
     fn refuse_verbatim(&mut self) -> bool {
         self.demand(Feature::Verbatim, "`verbatim` text", self.token.at)
     }
