@@ -87,10 +87,10 @@ fn too_long(name: &str, length: usize, longest: usize) -> Diagnostic {
         Kind::Hierarchy => "is this a hierarchy? It has some lines for each scheduler",
         Kind::Framework => "is this a framework description? It has some hundred lines at most",
         Kind::Scenario => {
-            "say of threads that are alike how many there are, as `thread A * 100`, and of what they do again `repeat`; of a recording `catapults trace to-scenario` takes less with a lower number after `--most`"
+            "write `thread A * 100` for many equal threads, and `repeat` for what they repeat; for a recording, give `catapults trace to-scenario` a lower number after `--most`"
         }
         Kind::Workload => {
-            "is this a workload of rt-app? Of tasks that are alike say how many there are, by `instance`, and of what they do again `loop`"
+            "is this a workload of rt-app? Write `instance` for many equal tasks, and `loop` for what they repeat"
         }
     };
     Diagnostic::error("E0105", title, At::default(), "").help(help)

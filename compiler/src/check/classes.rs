@@ -213,7 +213,7 @@ fn report_unknown(policy: &mut Policy, id: ContainerId, named: &[bool], diagnost
     let container = &mut policy.containers[id.0];
     let name = Element::array(&container.name).to_owned();
     if named[id.0] {
-        let title = format!("the state class of `{name}` can be inferred from nothing");
+        let title = format!("the state class of `{name}` cannot be inferred");
         let diagnostic = Diagnostic::error("E0320", title, container.at, "RUNNING, READY, BLOCKED or TERMINATED?");
         diagnostics.push(diagnostic.help(format!("declare it: `{name} : READY`")));
     } else {

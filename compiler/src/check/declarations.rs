@@ -413,7 +413,7 @@ fn keys(
             None => {
                 let diagnostic = Diagnostic::error(
                     "E0318",
-                    format!("the sort key `{}` is no attribute", name.text),
+                    format!("the sort key `{}` is not an attribute", name.text),
                     name.at,
                     "unknown attribute",
                 );

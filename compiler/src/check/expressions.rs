@@ -122,7 +122,7 @@ impl Lowering<'_, '_> {
                 let (thread, container) = (thread?, container?);
                 let (one, other) = (self.entity(thread), self.holds(&container));
                 if one != other {
-                    let title = format!("a {} is never where {}s are", one.word(), other.word());
+                    let title = format!("a {} cannot be in a container of {}s", one.word(), other.word());
                     let label = format!("holds {}s", other.word());
                     self.diagnostics.push(Diagnostic::error("E0330", title, place, label));
                     return None;
@@ -167,18 +167,18 @@ impl Lowering<'_, '_> {
                 let (title, label, made, help) = match builtin(&call.name.text) {
                     Some(Builtin::Random) => (
                         "no number can be drawn here",
-                        "would not be drawn once",
+                        "would not be drawn exactly once",
                         "draws",
                         "draw it in a statement before, and keep it in a variable",
                     ),
                     Some(Builtin::Empty | Builtin::Joins(_)) | None => (
                         "a function cannot be called here",
-                        "would not be called once",
+                        "would not be called exactly once",
                         "calls",
                         "call it in a statement before, and keep its value in a variable",
                     ),
                 };
-                let diagnostic = Diagnostic::error("E0324", title, expression.at, label).note(format!("{made} are made before the statement that they stand in: not in the condition of a loop, nor behind `&&`, `||` and `?`, nor in `data`"));
+                let diagnostic = Diagnostic::error("E0324", title, expression.at, label).note(format!("{made} are made before the statement that contains them, so none can be in the condition of a loop, after `&&`, `||` or `?`, or in `data`"));
                 self.diagnostics.push(diagnostic.help(help));
                 None
             }
@@ -223,7 +223,7 @@ impl Lowering<'_, '_> {
             let title = format!("`{word}` takes two values, not {}", call.arguments.len());
             let diagnostic = Diagnostic::error("E0324", title, at, "");
             self.diagnostics
-                .push(diagnostic.help(format!("write `{word}(a, b)`; of three, `{word}(a, {word}(b, c))`")));
+                .push(diagnostic.help(format!("write `{word}(a, b)`; for three, `{word}(a, {word}(b, c))`")));
             return None;
         };
         let (left, right) = (self.expression(left), self.expression(right));
@@ -239,7 +239,7 @@ impl Lowering<'_, '_> {
             _ => None,
         };
         let Some(container) = container else {
-            let title = "`empty` is asked of one container";
+            let title = "`empty` takes one container";
             let diagnostic = Diagnostic::error("E0306", title, at, "").help("write `empty(c)` for `|c| == 0`");
             self.diagnostics.push(diagnostic);
             return None;
@@ -366,7 +366,7 @@ impl Lowering<'_, '_> {
         };
         let (named, held) = (self.entity(thread), self.holds(&container));
         if named != held {
-            let title = format!("a {} is never where {}s are", named.word(), held.word());
+            let title = format!("a {} cannot be in a container of {}s", named.word(), held.word());
             self.diagnostics.push(Diagnostic::error("E0330", title, at, format!("holds {}s", held.word())));
             return Some(None);
         }
@@ -438,7 +438,7 @@ impl Lowering<'_, '_> {
             let mixed = matches!((left, right), (Type::Int, Type::Time) | (Type::Time, Type::Int));
             let floats = (left == Type::Float, right == Type::Float);
             self.diagnostics.push(if operator.is_of_bits() && left == Type::Bool && right == Type::Bool {
-                diagnostic.help("of `bool`s, `&&` is \"and\", `||` is \"or\", and `!=` is \"one of them\"")
+                diagnostic.help("for `bool`s, `&&` is \"and\", `||` is \"or\", and `!=` is \"one of them\"")
             } else if operator.is_of_bits() {
                 diagnostic.help("only `int`s have bits")
             } else if left == Type::Bool || right == Type::Bool {
@@ -446,7 +446,7 @@ impl Lowering<'_, '_> {
             } else if floats == (true, true) {
                 diagnostic.help("`float`s are added, subtracted, multiplied, divided, compared")
             } else if (left == Type::Time || right == Type::Time) && floats != (false, false) {
-                diagnostic.help("make the `time` a number by a unit, `float(t / 1us)`, or the `float` a `time`, `int(x) * 1us`")
+                diagnostic.help("convert by a unit: `float(t / 1us)` turns the `time` into a number, `int(x) * 1us` the `float` into a `time`")
             } else if floats != (false, false) {
                 diagnostic.help("write `float(n)` for the `int`, or `int(x)` for the `float`; a number is a `float` with a fraction: `2.0`")
             } else if mixed && operator == BinaryOperator::Divide {
@@ -506,7 +506,7 @@ fn comparison(equal: bool, one: Thing, other: Thing) -> Option<String> {
         // Threads can be compared.
         (Thing::Thread(_), Thing::Thread(_)) => return None,
         (Thing::Threadref(_) | Thing::Container(_), Thing::Threadref(_) | Thing::Container(_)) => {
-            "each thread is in one container: no two of them hold the same".to_owned()
+            "no two containers hold the same thread".to_owned()
         }
     })
 }

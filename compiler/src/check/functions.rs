@@ -199,7 +199,7 @@ impl Body<'_, '_, '_> {
         if let Some(Value::Int(number)) = constants::known(&bound, bits, known)
             && number < 1
         {
-            let title = format!("no number is from 0 to below {number}");
+            let title = format!("there is no number from 0 to below {number}");
             let diagnostic = Diagnostic::error("E0311", title, below.at, "nothing to draw");
             self.lowering.diagnostics.push(diagnostic.help("write `random(n)` with an `n` above 0"));
             return None;
@@ -305,7 +305,7 @@ impl Body<'_, '_, '_> {
             let found = gives.map_or("none".to_owned(), |gives| format!("one of type `{gives}`"));
             let title = format!("expected a value of type `{wanted}`, found {found}");
             let diagnostic = Diagnostic::error("E0303", title, at, "").related(function.at, "declared here");
-            self.lowering.diagnostics.push(diagnostic.help("the type of its value stands before a function's name"));
+            self.lowering.diagnostics.push(diagnostic.help("write the type of a function's value before its name"));
             return None;
         }
         let pairs = function.parameters.iter().zip(&call.arguments);
@@ -344,7 +344,7 @@ impl Body<'_, '_, '_> {
         let Some(function) = self.calls.functions.list.get(call.function) else { return };
         self.calls.count += 1;
         if self.calls.count > MOST_CALLS {
-            let title = format!("a handler makes at most {MOST_CALLS} calls, those that its functions make included");
+            let title = format!("a handler makes at most {MOST_CALLS} calls, including those in functions");
             if self.calls.count == MOST_CALLS + 1 {
                 self.too_much(title, call.at);
             }
@@ -399,9 +399,7 @@ impl Body<'_, '_, '_> {
         called_at(&mut body, call.at);
         self.calls.statements += count(&body, &|_| true);
         if self.calls.statements > MOST_STATEMENTS {
-            let title = format!(
-                "the functions that a handler calls have at most {MOST_STATEMENTS} statements, each call counted"
-            );
+            let title = format!("the calls of a handler expand to at most {MOST_STATEMENTS} statements");
             self.too_much(title, call.at);
         } else if depth(&body) > DEEPEST {
             let title = format!(

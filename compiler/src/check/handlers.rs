@@ -53,7 +53,7 @@ pub(super) fn handle<'a>(
                 again.related(earlier, "named first").help("name it once")
             } else {
                 let second = Diagnostic::error("E0308", title, whole, "the second handler");
-                second.related(earlier, "the first handler").help("join them to one")
+                second.related(earlier, "the first handler").help("join them into one")
             };
             diagnostics.push(diagnostic);
         }

@@ -98,7 +98,7 @@ impl Lowering<'_, '_> {
     fn no_referent(&mut self, at: At) {
         let title = "a threadref names a thread, not a value";
         let diagnostic = Diagnostic::error("E0309", title, at, "expected a thread");
-        let help = "write the name of a thread, a threadref, another one's (`u.owner`), or `none`";
+        let help = "write the name of a thread, a threadref, one of another thread (`u.owner`), or `none`";
         self.diagnostics.push(diagnostic.help(help));
     }
 }
@@ -113,7 +113,7 @@ impl Body<'_, '_, '_> {
     ) -> Option<StatementKind> {
         let of = self.lowering.link(place);
         if let Some(operator) = operator {
-            let title = format!("`{}=` computes, and a threadref is no value", operator.word());
+            let title = format!("`{}=` computes, but a threadref is not a value", operator.word());
             let diagnostic = Diagnostic::error("E0309", title, place.at(), "names a thread, or none");
             self.lowering.diagnostics.push(diagnostic.help("assign it with `=`"));
             return None;
@@ -121,7 +121,7 @@ impl Body<'_, '_, '_> {
         let (to, (thread, link)) = (self.lowering.referent(value)?, of?);
         if let Thread::First(container) = thread {
             let name = &self.lowering.policy.containers.get(container.0)?.name;
-            let title = format!("what is kept of the first thread of `{name}` is only read");
+            let title = format!("threadrefs of the first thread of `{name}` can only be read");
             let diagnostic = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
             let help = format!("visit it: `foreach t in {name} {{ t.THREADREF = …; break; }}`");
             self.lowering.diagnostics.push(diagnostic.help(help));

@@ -175,7 +175,7 @@ impl Body<'_, '_, '_> {
             }
             ast::StatementKind::Leave(what) if self.turns > 0 => Some(StatementKind::Leave { what: *what }),
             ast::StatementKind::Leave(what) => {
-                let title = format!("`{}` stands in no loop", what.word());
+                let title = format!("`{}` is not in a loop", what.word());
                 let diagnostic = Diagnostic::error("E0332", title, statement.at, "nothing to leave");
                 self.lowering.diagnostics.push(diagnostic.help("`return` leaves the handler or function"));
                 None
@@ -471,7 +471,7 @@ impl Body<'_, '_, '_> {
         let (assigned, ty) = self.lowering.place(place)?;
         if let Some(Thread::First(container)) = assigned.thread() {
             let name = &self.lowering.policy.containers.get(container.0)?.name;
-            let title = format!("what is kept of the first thread of `{name}` is only read");
+            let title = format!("attributes and imports of the first thread of `{name}` can only be read");
             let diagnostic = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
             let help = format!("visit it: `foreach t in {name} {{ t.ATTRIBUTE = …; break; }}`");
             self.lowering.diagnostics.push(diagnostic.help(help));
@@ -480,14 +480,14 @@ impl Body<'_, '_, '_> {
         if assigned.thread().is_some_and(|thread| self.lowering.entity(thread) == Entity::Node) {
             let title = "a property of a node cannot be assigned";
             let property = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
-            self.lowering.diagnostics.push(property.note("the host says what holds of a node"));
+            self.lowering.diagnostics.push(property.note("the host sets the properties of a node"));
             return None;
         }
         if self.lowering.reach == Reach::Shared && self.lowering.policy.is_timer(&assigned) {
             let title = "a timer is armed in the instance of a node, and this handler runs in none";
             let timer = Diagnostic::error("E0329", title, place.at(), "cannot be assigned here");
             let timer = timer.note("a thread that goes to a node has no timer armed");
-            self.lowering.diagnostics.push(timer.help("arm it in the event of a thread that comes to its node"));
+            self.lowering.diagnostics.push(timer.help("arm it in the event of a thread that arrives at its node"));
             return None;
         }
         Some((assigned, ty))

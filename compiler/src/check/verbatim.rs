@@ -33,9 +33,9 @@ impl Body<'_, '_, '_> {
         for what in [Leave::Loop, Leave::Turn] {
             let leaving = otherwise.iter().flatten().find(|statement| statement.leaves(what));
             if let (Some(leaving), Some(all)) = (leaving, otherwise_at) {
-                let title = format!("what stands for verbatim text leaves the loop around it by `{}`", what.word());
+                let title = format!("the `else` of verbatim text leaves the loop around it by `{}`", what.word());
                 let diagnostic = Diagnostic::error("E0325", title, leaving.at, "not here");
-                self.lowering.diagnostics.push(diagnostic.related(all, "stands for the text"));
+                self.lowering.diagnostics.push(diagnostic.related(all, "replaces the text"));
             }
         }
         if let (Some(otherwise), Some(all)) = (&otherwise, otherwise_at) {
@@ -69,10 +69,10 @@ impl Body<'_, '_, '_> {
                     continue;
                 }
             };
-            let title = format!("what stands for verbatim text {what}");
+            let title = format!("the `else` of verbatim text {what}");
             let diagnostic = Diagnostic::error("E0325", title, statement.at, "not here")
-                .related(all, "stands for the text")
-                .note("verbatim text moves no thread and does not end the handler, so neither does what stands for it");
+                .related(all, "replaces the text")
+                .note("verbatim text moves no thread and does not end the handler, so neither can its `else`");
             self.lowering.diagnostics.push(diagnostic.help("set a variable here, and look at it afterwards"));
         }
     }
@@ -110,7 +110,7 @@ impl Lowering<'_, '_> {
                 self.diagnostics.push(match meant {
                     Some(_) => diagnostic.help(format!("did you mean `{language}`?")),
                     None => diagnostic.help(format!(
-                        "add `else verbatim {language} {{ … }}`, or `else` and what stands for all languages"
+                        "add `else verbatim {language} {{ … }}`, or an `else` for all languages"
                     )),
                 });
                 None
@@ -226,7 +226,7 @@ impl Lowering<'_, '_> {
         let plain = written.trim_start_matches('$');
         self.diagnostics.push(match piece {
             Piece::Place(_) => diagnostic.help(format!(
-                "let the text assign to a variable, and the policy to this, after it: `int x; verbatim c {{ $x = …; }} {plain} = x;`"
+                "let the text assign to a variable, and the policy copy it afterwards: `int x; verbatim c {{ $x = …; }} {plain} = x;`"
             )),
             Piece::Now | Piece::Constant(_) | Piece::Thread(_) | Piece::Text(_) => {
                 diagnostic.help("let the text assign to a variable of the policy or the handler")

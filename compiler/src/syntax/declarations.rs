@@ -512,8 +512,7 @@ impl Parser<'_> {
     /// Reports an `enum` where only variables can be declared.
     pub(super) fn misplaced_enumeration(&mut self, expected: &str) -> Reported {
         let misplaced = self.unexpected(expected);
-        let help =
-            "declare `enum { … };` in `data { … }`, and an `int` here: the names are constants, which it can hold";
+        let help = "declare `enum { … };` in `data { … }`, and an `int` here, which can hold these constants";
         let reported = self.report(misplaced.help(help));
         self.leave_enumerators();
         reported
@@ -585,7 +584,7 @@ impl Parser<'_> {
             if holds == Entity::Node {
                 if self.is_sign(":") {
                     let class = self.unexpected("`,` or `;`");
-                    return Err(self.report(class.note("state classes are of threads: a node has none")));
+                    return Err(self.report(class.note("only threads have state classes")));
                 }
                 declared.push(Container { kind, name, length, keys, class: None, at: self.since(start) });
                 if sorted || !self.eat_sign(",") {
@@ -643,7 +642,7 @@ impl Parser<'_> {
     fn refuse_direction(&mut self, key: &str) {
         let help = match self.word() {
             Some("desc" | "descending" | "DESC") => {
-                format!("leave it out: the highest leaves first, and with `reverse {key}` the lowest")
+                format!("leave it out: the highest leaves first; with `reverse {key}`, the lowest does")
             }
             Some("asc" | "ascending" | "ASC" | "reverse" | "reversed") => {
                 format!("write `reverse {key}` for the lowest to leave first, or `{key}` alone for the highest")

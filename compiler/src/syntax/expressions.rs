@@ -171,8 +171,8 @@ impl Parser<'_> {
                 self.advance();
                 let (container, depth) = self.reference("the name of a container")?;
                 if self.is_sign(".") {
-                    let link = self.unexpected("`|`").note("`|c|` is how many threads a container holds");
-                    return Err(self.report(link.help("whether a threadref of a thread names one: `t.NAME != none`")));
+                    let link = self.unexpected("`|`").note("`|c|` is the number of threads in a container");
+                    return Err(self.report(link.help("test a threadref of a thread with `t.NAME != none`")));
                 }
                 self.expect_sign("|")?;
                 (ExpressionKind::Size(container), depth)
@@ -213,7 +213,7 @@ impl Parser<'_> {
             && let Place::Member { thread, member } = &place
         {
             let link = format!("{}.{}", thread.name.text, member.text);
-            let nameless = self.unexpected("an operator").note("a thread that is looked for has a name");
+            let nameless = self.unexpected("an operator").note("only a thread that has a name can be looked for");
             return Err(self.report(nameless.help(format!("give it one: `foreach u in {link} {{ if (u in …) … }}`"))));
         }
         Ok((ExpressionKind::Place(place), depth.max(other)))

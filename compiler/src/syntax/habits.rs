@@ -19,7 +19,7 @@ impl Parser<'_> {
         match self.token.kind {
             TokenKind::Sign("->") => Some("a thread is moved with `=>`, its attributes follow a `.`"),
             TokenKind::Sign("+") => Some("`+=` adds to a variable, and a number has no sign `+`"),
-            TokenKind::Text => Some("a string stands only behind `fail`"),
+            TokenKind::Text => Some("a string can only follow `fail`"),
             TokenKind::Word => match self.word()? {
                 "and" => Some("write `&&` for \"and\""),
                 "or" => Some("write `||` for \"or\""),
@@ -86,7 +86,7 @@ pub(super) fn ty(word: &str) -> Option<&'static str> {
         }
         "double" | "real" => "fractions are of type `float`",
         "boolean" | "_Bool" => "truth values are of type `bool`",
-        "string" | "str" | "String" => "there are no strings: a number can stand for what it is",
+        "string" | "str" | "String" => "there are no strings: use a number for each",
         "duration" | "timespec" | "instant" => "instants and durations are of type `time`",
         _ => return None,
     })

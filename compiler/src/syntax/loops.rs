@@ -122,7 +122,7 @@ impl Parser<'_> {
             Some(_) | None => self.change()?,
         };
         if matches!(kind, StatementKind::Transfer { .. } | StatementKind::Call(_)) {
-            let title = "between the parentheses of a `for` stand assignments";
+            let title = "only assignments can be in the parentheses of a `for`";
             let help = "write this as a statement: before the loop, or last in its body";
             return Err(self.report(Diagnostic::error("E0101", title, start, "expected an assignment").help(help)));
         }

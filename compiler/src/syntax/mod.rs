@@ -106,10 +106,10 @@ impl Feature {
     fn reason(self) -> &'static str {
         match self {
             Feature::Failure => "the application's calls cannot be refused",
-            Feature::Loops => "every handler must be seen to end",
+            Feature::Loops => "every handler must provably end",
             Feature::Time => "policies have no clock",
             Feature::Timers => "no event tells that an instant has come",
-            Feature::Verbatim => "nobody writes text in another language",
+            Feature::Verbatim => "policies contain no text in another language",
             Feature::Floats => "policies compute with whole numbers alone",
             Feature::Hierarchies => "one scheduler decides for all threads",
             Feature::Nodes => "there is one scheduler, whatever it runs on",
@@ -122,7 +122,7 @@ impl Feature {
             Feature::Failure | Feature::Hierarchies => None,
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Floats => Some("scale the value and use an `int`"),
-            Feature::Nodes => Some("leave it out: `data` is there once"),
+            Feature::Nodes => Some("leave it out: there is one instance of `data`"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
             Feature::Timers if dialect.features.contains(&Feature::Time) => {
                 Some("compare instants in the handlers of other events")

@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
             Bad::Text => {
                 wrong("a string does not end on its line".to_owned(), "it starts here").help("end it with `\"`")
             }
-            Bad::Escape => wrong("a backslash stands before something else than `\"` or `\\`".to_owned(), "in this string")
+            Bad::Escape => wrong("only `\"` or `\\` can follow a backslash".to_owned(), "in this string")
                 .help("write `\\\\` for a backslash"),
             Bad::Number
                 if written.len() > 1
@@ -491,7 +491,7 @@ impl<'a> Parser<'a> {
         if let Some(stray) = self.strays.iter().find(|stray| stray.opened.start > opened.start) {
             let title = format!("{} is never closed", stray.what);
             let diagnostic = Diagnostic::error("E0109", title, stray.opened, "opened here")
-                .related(stray.closed, "its indentation says that this `}` closes something else");
+                .related(stray.closed, "by its indentation, this `}` closes something else");
             return Err(self.report(diagnostic.help("end it with a `}` of its own")));
         }
         let found = if self.is_end() {

@@ -92,7 +92,7 @@ impl Parser<'_> {
                     "E0101",
                     "`else` without `if`",
                     start,
-                    "nothing to be the alternative of",
+                    "there is no `if` before it",
                 )));
             }
             Some(_) if let Some(ty) = self.type_word() => self.declare(ty)?,
@@ -102,7 +102,7 @@ impl Parser<'_> {
                 let title = "nodes are kept in the `nodes` section, not in a handler";
                 let node = Diagnostic::error("E0101", title, self.token.at, "not in a handler");
                 return Err(
-                    self.report(node.help("put it into `nodes { … }`; `foreach n in c` names each that is in `c`"))
+                    self.report(node.help("put it into `nodes { … }`; `foreach n in c` names each node in `c`"))
                 );
             }
             Some("threadref") => self.cursors()?,
@@ -185,7 +185,7 @@ impl Parser<'_> {
             return Err(self.report(Diagnostic::error("E0101", title, start, "expected a statement or a block")));
         }
         if self.is_word("verbatim") {
-            let title = "`verbatim` stands in a block";
+            let title = "`verbatim` must be in a block";
             let alone =
                 Diagnostic::error("E0101", title, start, "expected `{`").note("an `else` after it belongs to it");
             // It is read nevertheless, to report the errors in it.
@@ -268,7 +268,7 @@ impl Parser<'_> {
         let sign = if two { "|=" } else { sign };
         if let (Place::Member { thread, member }, "=>") = (&place, sign) {
             let link = format!("{}.{}", thread.name.text, member.text);
-            let moved = self.unexpected("`=`").note("a thread that is moved has a name");
+            let moved = self.unexpected("`=`").note("only a thread that has a name can be moved");
             return Err(self.report(moved.help(format!("give it one: `foreach u in {link} {{ u => …; }}`"))));
         }
         match ASSIGNMENTS.iter().find(|(written, _)| *written == sign) {

@@ -53,7 +53,7 @@ const UNSUPPORTED: [(&str, Unsupported); 2] = [
         "nodefamilies",
         Unsupported(
             "node families are",
-            "leave them out: all nodes have the same handlers, and tell by their properties what they are",
+            "leave them out: all nodes have the same handlers, which can tell them apart by their properties",
         ),
     ),
     ("properties", Unsupported("properties that a policy declares are", "leave them out: the framework declares them")),

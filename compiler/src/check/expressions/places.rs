@@ -108,7 +108,7 @@ impl Lowering<'_, '_> {
     }
 
     fn no_array(&mut self, name: &Name, index: &ast::Expression, declared: Option<At>) {
-        let title = format!("`{}` is no array", name.text);
+        let title = format!("`{}` is not an array", name.text);
         let diagnostic = Diagnostic::error("E0327", title, index.at, "has no elements");
         self.diagnostics.push(match declared {
             Some(declared) => diagnostic.related(declared, "declared here").help("leave the index out"),
@@ -168,7 +168,7 @@ impl Lowering<'_, '_> {
             }
             Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => {
                 let title = format!("`{}` is a thread, not a value", name.text);
-                let help = format!("write `{}.ATTRIBUTE` for what is kept of it", name.text);
+                let help = format!("write `{}.ATTRIBUTE` for one of its attributes", name.text);
                 self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a value").help(help));
                 return None;
             }
@@ -229,7 +229,7 @@ impl Lowering<'_, '_> {
                 ContainerRef::One(container) => Some(Thread::First(container)),
                 ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
                     let name = &reference.name.text;
-                    let title = format!("which element of `{name}` is meant is not known before run time");
+                    let title = format!("the element of `{name}` is known only at run time");
                     let diagnostic = Diagnostic::error("E0327", title, reference.at, "expected a constant index");
                     self.diagnostics.push(diagnostic.help(format!("write which: `{name}[0]`")));
                     None
@@ -309,7 +309,7 @@ impl Lowering<'_, '_> {
                     Entity::Thread => ("thread", "threadref", "t"),
                     Entity::Node => ("node", "node", "n"),
                 };
-                let title = format!("which {slot} of `{name}` is meant is not known before run time");
+                let title = format!("the {slot} of `{name}` is known only at run time");
                 let diagnostic = Diagnostic::error("E0327", title, reference.at, "expected a constant index");
                 let help = format!("write which: `{name}[0]`; or visit the {held}: `foreach {any} in {name}[i]`");
                 self.diagnostics.push(diagnostic.help(help));
@@ -369,7 +369,7 @@ impl Lowering<'_, '_> {
             Entity::Node => format!("`{}` holds nodes, and this handler runs in the instance of one", name.text),
         };
         let diagnostic =
-            Diagnostic::error("E0329", title, name.at, "not to be named here").related(declared, "declared here");
+            Diagnostic::error("E0329", title, name.at, "cannot be named here").related(declared, "declared here");
         self.diagnostics.push(match of {
             Entity::Thread => {
                 let help = match self.symbols.find(&name.text) {
