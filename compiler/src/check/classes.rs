@@ -41,7 +41,7 @@ pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut P
 }
 
 /// The classes of the policy's containers as far as known, and for each, whether it is declared or shown by an event's
-/// own thread (else other containers show it). The first element of an array stands for all.
+/// own thread. The first element of an array stands for all.
 pub(super) fn known(tree: &ast::Scheduler, framework: &Framework, policy: &Policy) -> Vec<(Option<StateClass>, bool)> {
     let uses = Uses::of(policy, framework);
     let shown: BTreeSet<ContainerId> = uses.given.iter().map(|(container, ..)| *container).collect();

@@ -19,7 +19,7 @@ use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
 use super::unused::{advice, is_meant};
 
-/// How many calls are inlined in one handler, those in functions included. Calling a function twice doubles it.
+/// How many calls are inlined in one handler, those in functions included: a function doubles what it calls twice.
 const MOST_CALLS: usize = 200;
 /// How many statements these calls expand to.
 const MOST_STATEMENTS: usize = 10_000;

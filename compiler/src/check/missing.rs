@@ -111,7 +111,7 @@ fn insertion(text: &str, closed: At, lines: &[String]) -> (At, String) {
 /// The containers of a policy with their classes as far as known, and those that the skeleton declares.
 struct Containers {
     all: Vec<Named>,
-    /// All declared names.
+    /// All names in use.
     taken: BTreeSet<String>,
     declared: Vec<String>,
     /// Containers for any number of nodes, and for one.
@@ -143,7 +143,7 @@ impl Containers {
             policy.containers.iter().filter(such).find(|container| first(container)).map(|found| found.name.clone())
         };
         let (nodes, node) = (of_nodes(false), of_nodes(true));
-        // If no handler dispatches, the first threadref that is not known to have another class is taken as RUNNING.
+        // If no handler dispatches, the first threadref whose own uses show no other class is taken as RUNNING.
         let mut sought = !policy.events.iter().any(|handler| dispatches(framework, &handler.name));
         let named = |(container, (class, shown)): (&Container, (Option<StateClass>, bool))| {
             let slot = container.kind == ContainerKind::Threadref;

@@ -47,7 +47,7 @@ const DEEPEST: usize = 250;
 /// The policy that this text describes.
 ///
 /// # Errors
-/// The first line that is not as [`print`](super::print()) would have written it, layout aside, and what was expected there.
+/// The first line that [`print`](super::print()) would write otherwise, layout aside, and what was expected there.
 pub fn read(text: &str) -> Result<Policy, ReadError> {
     let mut reader =
         Reader { tokens: tokens(text)?, next: 0, depth: 0, globals: Scope::default(), members: Scope::default() };
@@ -62,7 +62,7 @@ struct Reader {
     depth: usize,
     /// Constants, variables, imports, containers.
     globals: Scope<Name>,
-    /// Attributes and thread imports.
+    /// Attributes, links and thread imports.
     members: Scope<Member>,
 }
 
