@@ -1,10 +1,10 @@
-//! What is said to the author of a policy: data here, one renderer for all.
+//! Messages to the author of a policy: data here, and one renderer for all.
 
 mod render;
 
 use crate::vocabulary::At;
 
-/// Everything found so far, in the order in which it was found. After [`Diagnostics::MOST`] the others are only counted.
+/// Everything found so far, in the order in which it was found. After [`Diagnostics::MOST`], errors are only counted.
 #[derive(Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
@@ -29,13 +29,13 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to write instead, or what to do next.
     pub help: Vec<String>,
-    /// Changes of the text that mend it, for programs: `help` says them to people.
+    /// Changes of the text that correct it, for programs. `help` is for people.
     pub suggestions: Vec<Suggestion>,
-    /// The part of the place that is meant, if its place is not known yet: see [`Diagnostics::narrow`].
+    /// The part of the place that is meant, while its own place is unknown: see [`Diagnostics::narrow`].
     pub part: Option<Part>,
 }
 
-/// A part of a place, as it is written there, but for blanks.
+/// A part of a place, as it is written there apart from blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// What is written.
@@ -47,9 +47,9 @@ pub struct Part {
 /// A change of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
-    /// What is replaced. If it ends where it starts, the text is put there.
+    /// What is replaced. If it is empty, the text is inserted there.
     pub at: At,
-    /// By what.
+    /// The replacement.
     pub text: String,
 }
 
@@ -60,7 +60,7 @@ pub enum Severity {
     Error,
     /// The policy is accepted.
     Warning,
-    /// Nothing is wrong: somebody asked.
+    /// Nothing is wrong: it answers a question.
     Note,
 }
 
@@ -73,7 +73,7 @@ impl Diagnostics {
     /// How many are kept: nobody reads more, and no input shall make the compiler slow.
     pub const MOST: usize = 100;
 
-    /// Adds one, unless the same was said before: a handler for a family is judged once for each member.
+    /// Adds one, unless it is in the list already: a handler for a family is judged once for each member.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.is_full() {
             self.more += usize::from(diagnostic.severity == Severity::Error);
@@ -88,12 +88,12 @@ impl Diagnostics {
         others.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }
 
-    /// Leaves out the errors for which this is not so.
+    /// Removes the errors for which `keep` does not hold.
     pub fn retain_errors(&mut self, keep: impl Fn(&Diagnostic) -> bool) {
         self.list.retain(|one| one.severity != Severity::Error || keep(one));
     }
 
-    /// The same of a text that this one was made of: each place is another one there. Changes of the text are left out.
+    /// The same for the text that this one was made of. `place` maps each place. Suggestions are left out.
     #[must_use]
     pub fn placed(&self, place: impl Fn(At) -> At) -> Diagnostics {
         let mut placed = Diagnostics { list: Vec::new(), more: self.more };
@@ -105,7 +105,7 @@ impl Diagnostics {
         placed
     }
 
-    /// Points at the parts that are meant, where this text has them once.
+    /// Points at the parts that are meant, where a place contains its part exactly once.
     pub fn narrow(&mut self, text: &str) {
         for diagnostic in &mut self.list {
             if let Some(part) = diagnostic.part.take()
@@ -148,7 +148,7 @@ impl Diagnostics {
         self.more
     }
 
-    /// All, in the order in which they were found.
+    /// All in the list, in the order in which they were found.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.list.iter()
     }
@@ -202,7 +202,7 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Self::error(code, title, at, label) }
     }
 
-    /// The same about what is of no effect, and does no harm.
+    /// Makes it a warning about something that has no effect and does no harm.
     pub fn without_effect(self) -> Self {
         let mut primary = self.primary;
         "of no effect".clone_into(&mut primary.1);
@@ -214,31 +214,31 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Note, ..Self::error("", title, at, label) }
     }
 
-    /// The same, about a part of the place.
+    /// Adds the part of the place that is meant.
     pub fn of_part(mut self, text: impl Into<String>, label: impl Into<String>) -> Self {
         self.part = Some(Part { text: text.into(), label: label.into() });
         self
     }
 
-    /// The same, pointing at another place too.
+    /// Points at another place too.
     pub fn related(mut self, at: At, label: impl Into<String>) -> Self {
         self.related.push((at, label.into()));
         self
     }
 
-    /// The same, with a fact.
+    /// Adds a fact.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// The same, with a change that mends it.
+    /// Adds a change that corrects it.
     pub fn suggest(mut self, at: At, text: impl Into<String>) -> Self {
         self.suggestions.push(Suggestion { at, text: text.into() });
         self
     }
 
-    /// The same, with advice.
+    /// Adds advice.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self

@@ -1,16 +1,16 @@
 //! The one way to write a policy, a hierarchy, scenarios or a framework description: what `catapults fmt` does.
 //!
-//! It works on tokens and comments with little knowledge of structure (`structure.rs`): what a statement says does not matter,
-//! so a construct that the parser learns needs nothing here. The tokens come out as they went in, so the meaning is kept.
-//! Formatting what is formatted changes nothing.
+//! It works on tokens and comments with little knowledge of structure (`structure.rs`). It ignores what a statement
+//! says, so a new construct of the parser needs nothing here. All tokens are kept, so the meaning is kept. Formatting a
+//! formatted text changes nothing.
 //!
-//! - An indentation is two spaces, a continued line four more. A line has at most [`WIDTH`] characters, where that can be.
-//! - A block stands on one line if its author wrote it so and it fits. A statement's own line breaks are the formatter's,
-//!   those between statements the author's; of several empty lines one stays.
+//! - An indentation is two spaces, a continued line four more. A line has at most [`WIDTH`] characters, if possible.
+//! - A block stands on one line if its author wrote it so and it fits. The formatter breaks lines within statements,
+//!   the author between them. Of several empty lines, one stays.
 //! - Comments stay where they stand: on a line of their own, or after code. Those after code stay aligned if they were.
-//! - Handlers of one line, one after another, have their braces aligned.
-//! - In a framework description what is no statement, the type of an event, a sequence or the list of a command, keeps the line
-//!   breaks of its author.
+//! - The braces of consecutive handlers of one line are aligned.
+//! - In a framework description, the type of an event, a sequence and the list of a command keep their author's line
+//!   breaks.
 
 mod description;
 mod layout;
@@ -32,13 +32,13 @@ pub const WIDTH: usize = 120;
 /// Why a text stays as it is.
 #[derive(Debug)]
 pub enum Unformatted {
-    /// It is no policy, in no dialect, no hierarchy, no scenario and no framework description.
+    /// It is not a policy of any dialect, nor a hierarchy, a scenario or a framework description.
     Refused(Diagnostics),
-    /// What came out does not say what went in: a mistake of this module.
+    /// The result does not say what the text said: a mistake of this module.
     Mistake,
 }
 
-/// The policy, written as policies are, or the hierarchy, scenarios or framework description as those are.
+/// Formats a policy, a hierarchy, scenarios or a framework description.
 pub fn format(source: &Source) -> Result<String, Unformatted> {
     refuse(source)?;
     let tokens = scan::scan(&source.text);
@@ -50,9 +50,9 @@ pub fn format(source: &Source) -> Result<String, Unformatted> {
     }
 }
 
-/// The text, laid out until it stays as it is.
+/// Lays out the text until it no longer changes.
 ///
-/// Where a comment goes depends on the columns of those around it, and some come to stand in one column by being laid out.
+/// The place of a comment depends on the columns of those around it, and the layout can move some into one column.
 fn settled(mut text: String) -> String {
     const MOST: usize = 4;
     for _ in 0..MOST {
@@ -65,7 +65,7 @@ fn settled(mut text: String) -> String {
     text
 }
 
-/// What a text is, or was to be.
+/// What a text is, or was meant to be.
 enum Kind {
     Policy,
     Hierarchy,
@@ -89,7 +89,7 @@ impl Kind {
     }
 }
 
-/// Only a text that can be read is formatted.
+/// Refuses a text that cannot be read.
 fn refuse(source: &Source) -> Result<(), Unformatted> {
     let mut diagnostics = Diagnostics::new();
     match Kind::of(source) {

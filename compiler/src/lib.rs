@@ -6,9 +6,9 @@
 //! NAME.framework ────┴──────────┴────────────────────┘               └──► interp
 //! ```
 //!
-//! NAME.hierarchy and NAME.scenario are for policies that are safe to run: `compile_hierarchy`, `compile_scenarios`.
+//! NAME.hierarchy and NAME.scenario refer to policies that are safe to run: `compile_hierarchy`, `compile_scenarios`.
 //!
-//! Pure: it reads and writes no file, and names no host. Each stage sees only what stands left of it.
+//! The compiler is pure: it reads and writes no file, and names no host. Each stage sees only what is to its left.
 
 pub mod check;
 pub mod diagnostics;
@@ -34,7 +34,7 @@ use verify::Verified;
 
 /// The whole front end: a policy in this framework's dialect that is safe to run, or everything that is wrong with it.
 ///
-/// Diagnostics that are not errors come back beside the policy.
+/// Warnings are returned with the policy.
 pub fn compile(source: &Source, framework: &Framework) -> Result<(Verified<Policy>, Diagnostics), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let tree = syntax::parse(source, &framework.dialect, &mut diagnostics);
@@ -53,16 +53,16 @@ pub fn compile(source: &Source, framework: &Framework) -> Result<(Verified<Polic
     }
 }
 
-/// What became of a hierarchy, with what is to be said of it and of its policies: the policies first, in the order in which they are named.
+/// The result of compiling a hierarchy. Diagnostics of its policies come first, in the order in which they are named.
 #[derive(Debug)]
 pub struct Judged {
-    /// `None`: something is wrong, and said.
+    /// `None`: there are errors, which are reported.
     pub hierarchy: Option<Hierarchy>,
-    /// Of each file.
+    /// The diagnostics of each file.
     pub said: Vec<(Source, Diagnostics)>,
 }
 
-/// A hierarchy of schedulers, each of a policy that [`compile`] accepts. `find` reads a policy by its path from the hierarchy's folder.
+/// Compiles a hierarchy of policies that [`compile`] accepts. `find` reads a policy by its path from the file's folder.
 pub fn compile_hierarchy(
     source: &Source,
     framework: &Framework,
@@ -95,20 +95,20 @@ pub fn compile_hierarchy(
     Judged { hierarchy, said }
 }
 
-/// What became of the scenarios of a file.
+/// The result of compiling the scenarios of a file.
 #[derive(Debug)]
 pub struct Staged<P> {
-    /// Those that can be simulated, each with its policy, as written.
+    /// Those that can be simulated, each with its policy, in order.
     pub scenarios: Vec<(Scenario, P)>,
-    /// The names of all of them.
+    /// The names of all scenarios.
     pub names: Vec<String>,
-    /// What is to be said of the file; its policies' own mistakes are not.
+    /// The diagnostics of the file, without those of its policies.
     pub said: Diagnostics,
     /// Whether a policy is refused.
     pub refused: bool,
 }
 
-/// The scenarios of a file, or only those of whose name `wanted` says so, for the policies that [`compile`] accepts.
+/// Compiles the scenarios of a file whose names are `wanted`, for policies that [`compile`] accepts.
 pub fn compile_scenarios<S: Surroundings>(
     source: &Source,
     framework: &Framework,
@@ -119,7 +119,7 @@ pub fn compile_scenarios<S: Surroundings>(
     let drafts = scenario::read(source, &mut said);
     let names = drafts.iter().map(|draft| draft.name.text.clone()).collect();
     let (mut scenarios, mut refused) = (Vec::new(), false);
-    // What could not be read may be what something else needs.
+    // Something that could be read may need what could not.
     let drafts = if said.has_errors() { Vec::new() } else { drafts };
     scenario::twice(&drafts, &mut said);
     for draft in drafts.iter().filter(|draft| wanted(&draft.name.text)) {

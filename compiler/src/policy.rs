@@ -1,8 +1,8 @@
 //! The policy: the one intermediate representation, fully explicit.
 //!
 //! `check` makes it, `verify` judges it, `interp` runs it and `emit` translates it; none of them looks at syntax again.
-//! Every name is resolved, every type is written, every default handler of the framework is present, every container has
-//! its state class. [`text`] prints a policy and reads it back; the two are inverse.
+//! Every name is resolved, every type is written, every default handler of the framework is present, every container
+//! has its state class. [`text`] prints a policy and reads it back; the two are inverse.
 
 mod expressions;
 mod statements;
@@ -17,7 +17,7 @@ pub use crate::vocabulary::{
     At, BinaryOperator, Comparison, Entity, Float, Leave, StateClass, Test, Type, UnaryOperator, Value,
 };
 
-/// How many elements an array has at most, and how many all arrays of containers have together, with the single containers: what is
+/// How many elements one array has at most, and all arrays of containers together, single containers included: what is
 /// known of each is kept for every statement.
 pub const MOST_ELEMENTS: usize = 4096;
 
@@ -32,19 +32,19 @@ pub struct Policy {
     pub source: String,
     /// The width of `int` in bits: 16, 32 or 64. Arithmetic wraps at it.
     pub int_bits: u8,
-    /// At most so many threads live at a time, if the framework has a bound.
+    /// How many threads can live at a time, if the framework has a bound.
     pub capacity: Option<u32>,
-    /// Text of the target language that comes before all that is generated.
+    /// Text of the target language that precedes all generated code.
     pub preamble: Vec<Preamble>,
     /// `const` declarations, in source order.
     pub constants: Vec<Constant>,
-    /// What the policy keeps for each thread; then, of a policy with nodes, what its host tells of each node.
+    /// What the policy keeps for each thread; then, with nodes, what the host says of each node.
     pub attributes: Vec<Attribute>,
     /// The links from each thread to others.
     pub links: Vec<Link>,
-    /// What it reads from (and may write to) the application, for each thread.
+    /// Variables of the application that it reads and may write, for each thread.
     pub thread_imports: Vec<Import>,
-    /// What it reads from (and may write to) the application, once.
+    /// Variables of the application that it reads and may write, once.
     pub imports: Vec<Import>,
     /// The policy's own variables.
     pub variables: Vec<Variable>,
@@ -57,13 +57,13 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Of what the containers are that this can mean.
+    /// What the containers that this can name hold.
     pub fn held_by(&self, container: &ContainerRef) -> Entity {
         let first = container.candidates().next().and_then(|id| self.containers.get(id.0));
         first.map_or(Entity::Thread, |container| container.holds)
     }
 
-    /// The type of an expression in a handler that has these locals. A policy that `check` made has no expression without one.
+    /// The type of an expression in a handler with these locals. Never `None` in a policy that `check` made.
     pub fn type_of(&self, locals: &[Local], expression: &Expression) -> Option<Type> {
         Some(match expression {
             Expression::Literal(value) => value.ty(),
@@ -97,7 +97,7 @@ impl Policy {
         })
     }
 
-    /// Whether there is a value of this type anywhere.
+    /// Whether any value has this type.
     pub fn uses(&self, ty: Type) -> bool {
         let mut handlers = self.events.iter().chain(&self.queries);
         self.constants.iter().any(|constant| constant.value.ty() == ty)
@@ -107,13 +107,13 @@ impl Policy {
             || handlers.any(|handler| within_block(&handler.body, &|it| self.type_of(&handler.locals, it) == Some(ty)))
     }
 
-    /// Whether there is an instance for each node, and not one alone: its `data` is that of a node then.
+    /// Whether each node has an instance of the policy. Its `data` is then that of a node.
     pub fn has_nodes(&self) -> bool {
         self.containers.iter().any(|container| container.holds == Entity::Node)
     }
 
-    /// The keys by which READY threads leave, if one sorted container has all of them and there is one instance: by these
-    /// a host with several processors knows whose turn the policy would rather end.
+    /// The keys by which READY threads leave, if one sorted container has all of them and there is one instance. A host
+    /// with several processors sees by them whose turn the policy would rather end.
     pub fn ready_order(&self) -> Option<(ContainerId, &[SortKey])> {
         let mut ready = self.holding(Entity::Thread).filter(|id| self.containers[id.0].class == StateClass::Ready);
         let (Some(only), None, false) = (ready.next(), ready.next(), self.has_nodes()) else { return None };
@@ -123,13 +123,13 @@ impl Policy {
         }
     }
 
-    /// The containers that hold such.
+    /// The containers that hold threads, or nodes.
     pub fn holding(&self, entity: Entity) -> impl Iterator<Item = ContainerId> + '_ {
         let containers = self.containers.iter().enumerate();
         containers.filter(move |(_, container)| container.holds == entity).map(|(index, _)| ContainerId(index))
     }
 
-    /// Whether assigning this arms a timer, or disarms it.
+    /// Whether an assignment to this place arms or disarms a timer.
     pub fn is_timer(&self, place: &Place) -> bool {
         let mut attributes = place.attributes().filter_map(|attribute| self.attributes.get(attribute));
         attributes.any(|attribute| attribute.timer.is_some())
@@ -140,7 +140,7 @@ impl Policy {
         self.attributes.iter().filter(|attribute| attribute.timer.is_some()).map(|attribute| attribute.name.as_str())
     }
 
-    /// Whether a handler asks what time it is: the host tells it then.
+    /// Whether a handler uses `now`. The host then supplies it.
     pub fn uses_now(&self) -> bool {
         fn within(block: &Block) -> bool {
             block.iter().any(|statement| {
@@ -155,13 +155,13 @@ impl Policy {
         self.has(&asked) || self.events.iter().chain(&self.queries).any(|handler| within(&handler.body))
     }
 
-    /// Whether a handler draws numbers: the policy has a generator then.
+    /// Whether a handler draws numbers. The policy then has a generator.
     pub fn uses_random(&self) -> bool {
         self.has(&Expression::draws)
     }
 
-    /// Whether a handler has loops, which may not end, or verbatim text, of which nothing is known. Without either every
-    /// handler ends: threads are finite.
+    /// Whether a handler has loops, which may not end, or verbatim text, of which nothing is known. Without either,
+    /// every handler ends, because there are finitely many threads.
     pub fn is_unbounded(&self) -> bool {
         fn within(block: &Block) -> bool {
             block.iter().any(|statement| {
@@ -173,13 +173,13 @@ impl Policy {
             || self.events.iter().chain(&self.queries).any(|handler| within(&handler.body))
     }
 
-    /// Whether an expression in a handler, or within one, is such.
+    /// Whether an expression in a handler, at any depth, satisfies `such`.
     pub fn has(&self, such: &impl Fn(&Expression) -> bool) -> bool {
         self.events.iter().chain(&self.queries).any(|handler| within_block(&handler.body, such))
     }
 
-    /// Numbers the statements from 0: events before queries, each before those that it contains. Whoever builds or changes a
-    /// policy calls this last.
+    /// Numbers the statements from 0: events before queries, each statement before those in it. Must be called last
+    /// when a policy is built or changed.
     pub fn number_statements(&mut self) {
         fn number(block: &mut Block, next: &mut usize) {
             for statement in block {
@@ -250,8 +250,8 @@ index! {
     StatementId,
 }
 
-/// Where an element stands in its array. The elements of an array stand side by side in the vector of the policy, each under a
-/// name of its own, `ready[0]`, `ready[1]`.
+/// The position of an element in its array. The elements of an array are adjacent in the vector of the policy, each
+/// with its own name: `ready[0]`, `ready[1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element {
     /// From 0.
@@ -261,7 +261,7 @@ pub struct Element {
 }
 
 impl Element {
-    /// The element that an index names: of one out of range, the nearest.
+    /// The element at an index; if that is out of range, the nearest.
     pub fn nearest(index: i64, length: usize) -> usize {
         usize::try_from(index.max(0)).unwrap_or(usize::MAX).min(length.saturating_sub(1))
     }
@@ -277,7 +277,7 @@ impl Element {
 pub struct Constant {
     /// As declared.
     pub name: String,
-    /// Of an array.
+    /// Set for an element of an array.
     pub element: Option<Element>,
     /// Its value, already computed.
     pub value: Value,
@@ -288,19 +288,19 @@ pub struct Constant {
 pub struct Attribute {
     /// As declared.
     pub name: String,
-    /// Of threads; or of nodes, and then the host alone assigns it.
+    /// What has it. Only the host assigns those of nodes.
     pub of: Entity,
-    /// Of an array.
+    /// Set for an element of an array.
     pub element: Option<Element>,
     /// As declared.
     pub ty: Type,
-    /// What a new thread starts with: the initialiser, else 0 or `false`; a property, until the host assigns it.
+    /// The value in a new thread: the initialiser, else 0 or `false`. A property has it until the host assigns one.
     pub initial: Value,
-    /// Of a timer: the event that the host raises when the instant that it holds has come. It is a `time`; 0: not armed.
+    /// For a timer, a `time`: the event that the host raises at the instant that it holds. 0 means not armed.
     pub timer: Option<String>,
 }
 
-/// `threadref owner;` in the `thread` section: another thread that is kept for each, or none. A new thread's names none. When a
+/// `threadref owner;` in the `thread` section: names another thread, or none. In a new thread, it names none. When a
 /// thread ends, no link names it any more.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
@@ -324,9 +324,9 @@ pub struct Import {
 pub struct Variable {
     /// As declared.
     pub name: String,
-    /// There is one for the instances of all nodes.
+    /// Whether the instances of all nodes share it.
     pub global: bool,
-    /// Of an array.
+    /// Set for an element of an array.
     pub element: Option<Element>,
     /// As declared.
     pub ty: Type,
@@ -334,14 +334,14 @@ pub struct Variable {
     pub initial: Value,
 }
 
-/// Where threads are held. Every live thread is in exactly one; so is every node, of those for nodes.
+/// Keeps threads or nodes. Every live thread is in exactly one container for threads, every node in one for nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Container {
     /// As declared.
     pub name: String,
-    /// What it holds. Those for nodes are there once, all others in the instance of each node.
+    /// What it holds. Containers for nodes exist once, all others in the instance of each node.
     pub holds: Entity,
-    /// Of an array. All elements of an array are of the same kind and class.
+    /// Set for an element of an array. All elements have the same kind and class.
     pub element: Option<Element>,
     /// How threads go in and come out.
     pub kind: ContainerKind,
@@ -364,11 +364,11 @@ pub enum ContainerKind {
     Stack,
     /// Sorted; equal keys leave in the order in which they came.
     Pqueue(Vec<SortKey>),
-    /// Sorted; of equal keys the last to come is the first to leave.
+    /// Sorted; with equal keys, the last to come leaves first.
     Pstack(Vec<SortKey>),
 }
 
-/// One key of a sorted container; the first that differs decides.
+/// One key of a sorted container. The first key that differs decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortKey {
     /// The attribute compared.
@@ -377,7 +377,7 @@ pub struct SortKey {
     pub reverse: bool,
 }
 
-/// Whose a container or a handler is.
+/// Who supplies a container or a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// Written in the `.sched` file.
@@ -386,13 +386,13 @@ pub enum Owner {
     Framework,
 }
 
-/// Verbatim text that stands among the sections.
+/// Verbatim text between the sections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preamble {
     /// The language.
     pub language: String,
     /// Copied as it is.
     pub text: String,
-    /// The whole of it.
+    /// The place of the whole.
     pub at: At,
 }

@@ -12,10 +12,10 @@ pub struct Source {
     pub text: String,
 }
 
-/// Bytes that are no source: why, and a source to show it in.
+/// Bytes that are not a source: the reason, and a source to show it in.
 #[derive(Debug)]
 pub struct Unreadable {
-    /// What could be made of the bytes: all before the first bad one is as it was.
+    /// The bytes as text, unchanged up to the first bad one.
     pub source: Source,
     /// One error.
     pub diagnostics: Diagnostics,
@@ -25,10 +25,10 @@ impl Source {
     /// The longest source that is accepted, in bytes. Offsets are kept in 32 bits, and no scheduler is this long.
     pub const LONGEST: usize = 4 << 20;
 
-    /// The longest file of scenarios: those that are made of recordings have a word for whatever a thread did.
+    /// The longest file of scenarios. One made from a recording has a word for everything that a thread did.
     pub const LONGEST_SCENARIOS: usize = 64 << 20;
 
-    /// The longest source of this name that is accepted, in bytes: it goes by the ending.
+    /// The longest source that is accepted, in bytes, by the ending of its name.
     pub fn longest(name: &str) -> usize {
         if name.ends_with(".scenario") { Self::LONGEST_SCENARIOS } else { Self::LONGEST }
     }
@@ -87,16 +87,16 @@ fn too_long(name: &str, length: usize, longest: usize) -> Diagnostic {
         Kind::Hierarchy => "is this a hierarchy? It has some lines for each scheduler",
         Kind::Framework => "is this a framework description? It has some hundred lines at most",
         Kind::Scenario => {
-            "say of threads that are alike how many there are, as `thread A * 100`, and of what they do again `repeat`; of a recording `catapults trace to-scenario` takes less with a lower number after `--most`"
+            "write `thread A * 100` for many equal threads, and `repeat` for what they repeat; for a recording, give `catapults trace to-scenario` a lower number after `--most`"
         }
         Kind::Workload => {
-            "is this a workload of rt-app? Of tasks that are alike say how many there are, by `instance`, and of what they do again `loop`"
+            "is this a workload of rt-app? Write `instance` for many equal tasks, and `loop` for what they repeat"
         }
     };
     Diagnostic::error("E0105", title, At::default(), "").help(help)
 }
 
-/// What a file is to be, by its name.
+/// What a file should be, by its name.
 #[derive(Clone, Copy)]
 enum Kind {
     Policy,

@@ -7,13 +7,13 @@ pub enum Type {
     Int,
     /// `true` or `false`.
     Bool,
-    /// An instant, or how long something takes: in nanoseconds, 64 bits wide on every host.
+    /// An instant or a duration in nanoseconds, 64 bits wide on every host.
     Time,
     /// A number with a fraction: see [`Float`].
     Float,
 }
 
-/// What is named, held and moved.
+/// What names stand for, and containers hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Entity {
     /// What a scheduler runs.
@@ -35,8 +35,8 @@ pub enum Value {
     Float(Float),
 }
 
-/// An IEEE 754 number of 64 bits that is none of those that are no number: where one would arise, it is 0. So floats have an
-/// order. Equal are those of the same bits: 0.0 and -0.0 differ here, and not to a policy.
+/// An IEEE 754 number of 64 bits that is never NaN: where NaN would arise, it is 0. So floats have an order. Only
+/// floats of the same bits are equal: 0.0 and -0.0 differ here, but not to a policy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Float(u64);
 
@@ -54,9 +54,9 @@ pub struct At {
 /// When a loop tests its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Test {
-    /// Before each turn: `while`, `for`.
+    /// Before each iteration: `while`, `for`.
     Before,
-    /// After each turn: `do`.
+    /// After each iteration: `do`.
     After,
 }
 
@@ -78,16 +78,16 @@ pub enum BinaryOperator {
     Subtract,
     /// `*`, wrapping. A time is multiplied by an int.
     Multiply,
-    /// `/`, towards zero. By zero it is 0, so that no policy can stop its host; the smallest int by -1 wraps. A time is divided
-    /// by an int, or by a time: that is an int, and wraps at its width.
+    /// `/`, towards zero. By zero it gives 0, so that no policy can stop its host. The smallest int by -1 wraps. A time
+    /// is divided by an int, or by a time, which gives an int that wraps at its width.
     Divide,
-    /// `%`, with the sign of the left operand. By zero it is 0.
+    /// `%`, with the sign of the left operand. By zero it gives 0.
     Remainder,
-    /// `==` on two of a type.
+    /// `==` on two values of one type.
     Equal,
-    /// `!=` on two of a type.
+    /// `!=` on two values of one type.
     NotEqual,
-    /// `<` on two of a type that has an order: all but bool.
+    /// `<` on two values of one type that has an order: all but bool.
     Less,
     /// `<=`, as `<`.
     LessOrEqual,
@@ -99,7 +99,7 @@ pub enum BinaryOperator {
     And,
     /// `||` on bool.
     Or,
-    /// `min(a, b)`; the left one of equal ones.
+    /// `min(a, b)`; if they are equal, the left one.
     Least,
     /// `max(a, b)`
     Greatest,
@@ -109,18 +109,18 @@ pub enum BinaryOperator {
     BitOr,
     /// `^`, of each bit.
     BitXor,
-    /// `<<`; by less than 0 it is by 0, and by the width or more all bits are gone.
+    /// `<<`. A shift by less than 0 is by 0. A shift by the width or more loses all bits.
     ShiftLeft,
-    /// `>>`, the same; what comes from the left is the sign.
+    /// `>>`, likewise. The sign fills from the left.
     ShiftRight,
 }
 
-/// What of a loop is left early.
+/// Which part of a loop is left early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// `break`: all of it.
+    /// `break`: the whole loop.
     Loop,
-    /// `continue`: this turn.
+    /// `continue`: this iteration.
     Turn,
 }
 
@@ -152,7 +152,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether it holds of two values.
+    /// Whether it holds for two values.
     pub fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
         match self {
             Comparison::Equal => left == right,
@@ -164,7 +164,7 @@ impl Comparison {
         }
     }
 
-    /// The one that holds exactly when this one does not.
+    /// The comparison that holds exactly when this one does not.
     pub fn negated(self) -> Comparison {
         match self {
             Comparison::Equal => Comparison::NotEqual,
@@ -176,7 +176,7 @@ impl Comparison {
         }
     }
 
-    /// The one that holds of the same values after they have changed places.
+    /// The comparison that holds for the same values in the other order.
     pub fn mirrored(self) -> Comparison {
         match self {
             Comparison::Less => Comparison::Greater,
@@ -216,7 +216,7 @@ impl BinaryOperator {
         }
     }
 
-    /// What the left operand must be for the right one to be evaluated, if the left one can decide alone.
+    /// The value of the left operand for which the right one is evaluated. `None`: the left one never decides alone.
     pub fn goes_on_if(self) -> Option<bool> {
         match self {
             BinaryOperator::And => Some(true),
@@ -242,7 +242,7 @@ impl BinaryOperator {
         }
     }
 
-    /// The type of what the operator makes of operands of these types; `None` if it does not join them.
+    /// The type of the result for operands of these types. `None`: the operator does not join them.
     pub fn joins(self, left: Type, right: Type) -> Option<Type> {
         use Type::{Bool, Float, Int, Time};
         match self {
@@ -306,7 +306,7 @@ impl BinaryOperator {
         }
     }
 
-    /// Whether it works on bits: people do not agree how strongly such an operator binds.
+    /// Whether it works on bits. People do not agree how strongly such an operator binds.
     pub fn is_of_bits(self) -> bool {
         self.is_shift() || matches!(self, BinaryOperator::BitAnd | BinaryOperator::BitOr | BinaryOperator::BitXor)
     }
@@ -316,7 +316,7 @@ impl BinaryOperator {
         matches!(self, BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight)
     }
 
-    /// Whether it is written as a function is: `min(a, b)`.
+    /// Whether it is written like a function: `min(a, b)`.
     pub fn is_called(self) -> bool {
         matches!(self, BinaryOperator::Least | BinaryOperator::Greatest)
     }
@@ -371,7 +371,7 @@ pub enum StateClass {
 }
 
 impl StateClass {
-    /// All, in the order of their life.
+    /// All state classes.
     pub const ALL: [StateClass; 4] =
         [StateClass::Running, StateClass::Ready, StateClass::Blocked, StateClass::Terminated];
 
@@ -392,7 +392,7 @@ impl StateClass {
 }
 
 impl Entity {
-    /// For messages, and as text says it: `thread`.
+    /// The word for messages and in text: `thread`.
     pub fn word(self) -> &'static str {
         match self {
             Entity::Thread => "thread",
@@ -412,7 +412,7 @@ impl Type {
         }
     }
 
-    /// All of them.
+    /// All types.
     pub const ALL: [Type; 4] = [Type::Int, Type::Bool, Type::Time, Type::Float];
 
     /// The type of this name.
@@ -424,14 +424,14 @@ impl Type {
 /// The units of durations, the longest first, with their lengths in nanoseconds.
 pub const UNITS: [(&str, i64); 4] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000), ("ns", 1)];
 
-/// Nanoseconds as so many of the longest unit that they are a multiple of: 25 and `ms`.
+/// Nanoseconds as a multiple of the longest unit that divides them: 25 and `ms`.
 pub fn in_unit(nanoseconds: i64) -> (i64, &'static str) {
     let fits = |(_, length): &(&str, i64)| nanoseconds != 0 && nanoseconds % length == 0;
     UNITS.into_iter().find(fits).map_or((nanoseconds, "ns"), |(unit, length)| (nanoseconds / length, unit))
 }
 
 impl Float {
-    /// The number; 0 for what is none.
+    /// The number; 0 for NaN.
     pub fn new(value: f64) -> Float {
         Float((if value.is_nan() { 0.0 } else { value }).to_bits())
     }
@@ -458,7 +458,7 @@ impl std::fmt::Display for Value {
                 let (count, unit) = in_unit(*time);
                 write!(out, "{count}{unit}")
             }
-            // The shortest that is read as the same number, with a point or an exponent.
+            // The shortest text that is read as the same number, with a point or an exponent.
             Value::Float(float) => write!(out, "{:?}", float.get()),
         }
     }
@@ -475,12 +475,12 @@ impl Value {
         }
     }
 
-    /// The value that is displayed so.
+    /// Reads a value that `Display` wrote.
     pub fn parse(word: &str) -> Option<Value> {
         let time = |(unit, length): (&str, i64)| word.strip_suffix(unit)?.parse::<i64>().ok()?.checked_mul(length);
         let float = || word.parse().map(|float| Value::Float(Float::new(float))).ok();
         let plain = || word.parse().map(Value::Bool).or_else(|_| word.parse().map(Value::Int)).ok().or_else(float);
-        // `s` is the end of all units.
+        // All units end in `s`, but only the right one leaves a number.
         UNITS.into_iter().find_map(time).map(Value::Time).or_else(plain)
     }
 

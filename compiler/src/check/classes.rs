@@ -1,14 +1,14 @@
-//! State classes that are not declared, inferred from how the handlers use the containers.
+//! Infers state classes that are not declared from how the handlers use the containers.
 //!
 //! What shows the class of a container, in this order:
 //! 1. it is dispatched: RUNNING;
 //! 2. the event's own thread goes there, and its event type says what it becomes;
-//! 3. a thread goes from a container of known class to one of unknown class, or the reverse. In an event that dispatches,
-//!    what goes to a RUNNING container was READY. Anywhere else a thread that is not the event's own keeps its class, except
-//!    that a RUNNING one can become READY (preemption).
+//! 3. a thread goes from a container of known class to one of unknown class, or the reverse. In an event that
+//!    dispatches, what goes to a RUNNING container was READY. Anywhere else a thread that is not the event's own keeps
+//!    its class, except that a RUNNING one can become READY (preemption).
 //!
-//! Rule 3 is repeated until it shows nothing new. What shows of one element of an array shows of all: they share a class. Here the
-//! first element stands for the array.
+//! Rule 3 is repeated until it shows nothing new. All elements of an array share a class. Here the first element stands
+//! for the array.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -40,8 +40,8 @@ pub(super) fn infer(tree: &ast::Scheduler, framework: &Framework, policy: &mut P
     }
 }
 
-/// The classes that show so far, of the containers of the policy, and whether by themselves (else threads go there whose class
-/// shows elsewhere); of an array, its first element stands for all.
+/// The classes of the policy's containers as far as known, and for each, whether it is declared or shown by an event's
+/// own thread. The first element of an array stands for all.
 pub(super) fn known(tree: &ast::Scheduler, framework: &Framework, policy: &Policy) -> Vec<(Option<StateClass>, bool)> {
     let uses = Uses::of(policy, framework);
     let shown: BTreeSet<ContainerId> = uses.given.iter().map(|(container, ..)| *container).collect();
@@ -97,13 +97,13 @@ fn is_first(element: Option<Element>) -> bool {
     element.is_none_or(|element| element.index == 0)
 }
 
-/// What stands for a container: of an element, the first of its array.
+/// The container that stands for this one: for an element, the first of its array.
 fn first(policy: &Policy, container: ContainerId) -> ContainerId {
     let element = policy.containers.get(container.0).and_then(|container| container.element);
     ContainerId(container.0 - element.map_or(0, |element| element.index))
 }
 
-/// What a container's class is, and where that shows.
+/// A container's class, and where that shows.
 #[derive(Clone, Debug)]
 struct Evidence {
     class: StateClass,
@@ -115,7 +115,7 @@ struct Evidence {
 struct Step {
     from: ContainerId,
     to: ContainerId,
-    /// In an event that dispatches.
+    /// Whether the event dispatches.
     dispatching: bool,
     at: At,
 }
@@ -134,7 +134,7 @@ struct Uses<'a> {
 struct Inference<'a> {
     policy: &'a Policy,
     known: Vec<Option<Evidence>>,
-    /// Declared, or the framework's: not to be contradicted here. Whether the handlers keep to it is for `verify` to say.
+    /// Declared, or the framework's: not questioned here. `verify` checks whether the handlers keep to it.
     fixed: Vec<bool>,
     diagnostics: &'a mut Diagnostics,
 }
@@ -176,8 +176,8 @@ impl Inference<'_> {
         self.fixed[container.0] = true;
     }
 
-    /// Carries what is known along the steps until nothing new shows. Each step is looked at again only when one of its two
-    /// containers has become known.
+    /// Carries what is known along the steps until nothing new shows. A step is looked at again only when one of its
+    /// two containers has become known.
     fn spread(&mut self, moves: &[Step]) {
         let mut touching: Vec<Vec<usize>> = vec![Vec::new(); self.known.len()];
         for (index, step) in moves.iter().enumerate() {
@@ -213,7 +213,7 @@ fn report_unknown(policy: &mut Policy, id: ContainerId, named: &[bool], diagnost
     let container = &mut policy.containers[id.0];
     let name = Element::array(&container.name).to_owned();
     if named[id.0] {
-        let title = format!("the state class of `{name}` can be inferred from nothing");
+        let title = format!("the state class of `{name}` cannot be inferred");
         let diagnostic = Diagnostic::error("E0320", title, container.at, "RUNNING, READY, BLOCKED or TERMINATED?");
         diagnostics.push(diagnostic.help(format!("declare it: `{name} : READY`")));
     } else {
@@ -278,7 +278,7 @@ impl<'a> Uses<'a> {
                         self.name(slot);
                     }
                 }
-                // Wherever the thread is: that says nothing of any container.
+                // The thread can be anywhere, so this shows no class.
                 StatementKind::Follow { thread, .. } => self.thread(Some(*thread)),
                 StatementKind::Verbatim { text, .. } => self.verbatim(text),
                 StatementKind::If { .. }
@@ -325,7 +325,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// What stands for a container that is named.
+    /// Marks a container as named. Returns the one that stands for it.
     fn name(&mut self, container: &ContainerRef) -> ContainerId {
         let named = match container {
             ContainerRef::One(only) => first(self.policy, *only),

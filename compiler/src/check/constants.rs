@@ -1,11 +1,11 @@
-//! What is computed before run time: constants and initialisers. Here alone overflow and division by zero are errors: at
-//! run time `int` wraps, but nobody writes a constant that does.
+//! Computes constants and initialisers. Overflow and division by zero are errors only here: at run time `int` wraps,
+//! but nobody writes a constant that does.
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{BinaryOperator, Comparison, Constant, Element, Expression, UnaryOperator};
 use crate::vocabulary::{At, Float, Value};
 
-/// The value of an expression that `check` has typed. `None` if it has none; that is reported.
+/// The value of an expression that `check` has typed. `None`: it has no value, which is reported.
 pub(super) fn evaluate(
     expression: &Expression,
     at: At,
@@ -38,15 +38,15 @@ pub(super) fn evaluate(
     }
 }
 
-/// What a `time` holds, for a note.
+/// The range of a `time`, for a note.
 pub(super) const LONGEST: &str = "a `time` is at most 9223372036854775807ns, 292 years";
 
-/// The same of an expression that need not have one.
+/// As `evaluate`, for an expression that need not have a value.
 pub(super) fn known(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Option<Value> {
     value(expression, int_bits, constants).ok()
 }
 
-/// What an `int` holds, for a note.
+/// The range of an `int`, for a note.
 pub(super) fn range(int_bits: u8) -> String {
     let most = most(int_bits);
     format!("an `int` of {int_bits} bits holds {} to {most}", -most - 1)
@@ -145,7 +145,7 @@ fn value(expression: &Expression, int_bits: u8, constants: &[Constant]) -> Resul
     }
 }
 
-/// Whether a comparison holds of two of a type.
+/// Whether a comparison holds for two values of one type.
 fn compared(comparison: Comparison, left: Value, right: Value) -> Option<bool> {
     Some(match (left, right) {
         (Value::Int(left), Value::Int(right)) | (Value::Time(left), Value::Time(right)) => {
@@ -183,7 +183,7 @@ fn floats(operator: BinaryOperator, left: f64, right: f64) -> Result<f64, Why> {
     }
 }
 
-/// Two of a type. `fits` makes a value of that type, `int` one of the quotient.
+/// Computes with two values of one type. `fits` makes a value of that type, `int` the quotient.
 fn arithmetic(
     operator: BinaryOperator,
     left: i64,
@@ -200,7 +200,7 @@ fn arithmetic(
         BinaryOperator::BitAnd => fits(Some(left & right)),
         BinaryOperator::BitOr => fits(Some(left | right)),
         BinaryOperator::BitXor => fits(Some(left ^ right)),
-        // Bits that are lost are a number that does not fit.
+        // If bits are lost, the number does not fit.
         BinaryOperator::ShiftLeft => fits(i64::try_from(i128::from(left) << right.clamp(0, 64)).ok()),
         BinaryOperator::ShiftRight => fits(Some(left >> right.clamp(0, 63))),
         BinaryOperator::Least => fits(Some(left.min(right))),

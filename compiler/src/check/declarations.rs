@@ -17,14 +17,14 @@ use super::expressions::{Lowering, Reach, builtin};
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
-/// How many containers a policy declares at most, an array counted once. A query can ask for the threads in all of them, which makes an
-/// expression as deep.
+/// How many containers a policy declares at most; an array counts once. A query can ask for the threads in all of them,
+/// with an expression of that depth.
 const MOST_CONTAINERS: usize = 100;
 
 /// Enters all declarations into the policy, and their names into the table that is returned.
 ///
-/// All names come before all values, so that sections can stand in any order. State classes that are not declared stand as READY until
-/// [`super::classes`] has inferred them.
+/// All names are declared before values are computed, so that sections can stand in any order. State classes that are
+/// not declared are READY until [`super::classes`] has inferred them.
 pub(super) fn declare<'a>(
     tree: &'a ast::Scheduler,
     framework: &'a Framework,
@@ -81,7 +81,7 @@ pub(super) fn declare<'a>(
         policy.imports.push(undefined(import));
     }
     let own = tree.variables.iter().map(|variable| (variable, false));
-    // What nodes share is the policy's own where it has none.
+    // Without nodes, a variable of `global` is an ordinary one.
     for (variable, global) in own.chain(tree.globals.iter().map(|variable| (variable, !tree.nodes.is_empty()))) {
         symbols.declare(&variable.name, Symbol::Variable(VariableId(policy.variables.len())), diagnostics);
         for (name, element) in lengths.elements(&variable.name, length(variable)) {
@@ -137,10 +137,10 @@ fn length(variable: &ast::Variable) -> Option<&ast::Expression> {
     variable.array.as_ref().map(|array| &array.length)
 }
 
-/// How long arrays are: computed from the single constants before anything is numbered.
+/// The lengths of arrays, computed from single constants before anything is numbered.
 struct Lengths<'a> {
     symbols: Symbols<'a>,
-    /// With the single constants whose value is right.
+    /// Contains the single constants that have a value.
     policy: Policy,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Lengths<'a> {
         let mut lengths = Lengths { symbols: Symbols::new(framework, &tree.lost.names), policy: policy.clone() };
         for constant in tree.constants.iter().filter(|constant| constant.array.is_none()) {
             let known = lengths.policy.constants.len();
-            // What is wrong is reported when all names are known.
+            // Errors are reported later, when all names are known.
             let mut wrong = Diagnostics::new();
             let value = initial(constant, known, &lengths.symbols, &lengths.policy, &mut wrong);
             if !wrong.has_errors() {
@@ -160,7 +160,7 @@ impl<'a> Lengths<'a> {
         lengths
     }
 
-    /// `None`: it is not known, or no length at all.
+    /// `None`: the value is unknown, or cannot be a length.
     fn value(&self, length: &ast::Expression) -> Option<usize> {
         let all = &self.policy.constants;
         let mut wrong = Diagnostics::new();
@@ -168,7 +168,7 @@ impl<'a> Lengths<'a> {
         usize::try_from(value).ok().filter(|value| (1..=MOST_ELEMENTS).contains(value))
     }
 
-    /// The elements of what is declared; one that stands for all if the length is wrong.
+    /// The elements of a declaration. One stands for all if the length is wrong.
     fn elements(&self, name: &ast::Name, length: Option<&ast::Expression>) -> Vec<(String, Option<Element>)> {
         let Some(length) = length else { return vec![(name.text.clone(), None)] };
         let length = self.value(length).unwrap_or(1);
@@ -191,7 +191,7 @@ fn int(
     }
 }
 
-/// Reports the lengths that are none. Returns the names of the arrays, of whose elements nothing is to be said.
+/// Reports wrong lengths. Returns the names of these arrays, whose elements are then left alone.
 fn check_lengths<'a>(
     tree: &'a ast::Scheduler,
     lengths: &Lengths<'_>,
@@ -216,7 +216,7 @@ fn check_lengths<'a>(
                 let title = format!("an array has 1 to {MOST_ELEMENTS} elements, not {value}");
                 diagnostics.push(Diagnostic::error("E0326", title, length.at, ""));
             }
-            // With all names the message is better. What is no constant at all has no value yet.
+            // With all names known, the message is better. No constant has a value yet.
             None => {
                 let before = diagnostics.errors();
                 if int(length, 0, symbols, policy, diagnostics).is_some() || diagnostics.errors() == before {
@@ -230,7 +230,7 @@ fn check_lengths<'a>(
     without
 }
 
-/// Computes what constants are and variables hold at first. A constant can be used in those after it, and in everything else.
+/// Computes constants and the initial values of variables. Later constants, and all else, can use a constant.
 fn initialise(tree: &ast::Scheduler, symbols: &Symbols<'_>, policy: &mut Policy, diagnostics: &mut Diagnostics) {
     let mut next = 0;
     for constant in &tree.constants {
@@ -301,12 +301,12 @@ fn initials(
     values
 }
 
-/// Whether something is wrong with what stands there.
+/// Whether something within a place has been reported.
 fn diagnostics_at(diagnostics: &Diagnostics, at: At) -> bool {
     diagnostics.iter().any(|diagnostic| (at.start..at.end).contains(&diagnostic.primary.0.start))
 }
 
-/// The value after `=` or `default`, else 0 or `false`. So many constants are `known`.
+/// The value after `=` or `default`, else 0 or `false`. Only the first `known` constants have a value.
 fn initial(
     variable: &ast::Variable,
     known: usize,
@@ -321,7 +321,7 @@ fn initial(
     value(expression, variable.ty, known, symbols, policy, diagnostics).unwrap_or(zero)
 }
 
-/// The value of a constant expression. `None`: it has none, which is reported.
+/// The value of a constant expression. `None`: it has no value, which is reported.
 pub(super) fn value(
     expression: &ast::Expression,
     ty: Type,
@@ -413,7 +413,7 @@ fn keys(
             None => {
                 let diagnostic = Diagnostic::error(
                     "E0318",
-                    format!("the sort key `{}` is no attribute", name.text),
+                    format!("the sort key `{}` is not an attribute", name.text),
                     name.at,
                     "unknown attribute",
                 );

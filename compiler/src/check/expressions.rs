@@ -1,6 +1,6 @@
-//! Expressions: names resolved, types made explicit.
+//! Expressions: resolves names and makes types explicit.
 //!
-//! Functions return `None` after they have reported an error; what holds the expression is then given up without another.
+//! A function that returns `None` has reported an error. The caller then gives up without another one.
 
 mod places;
 
@@ -20,7 +20,7 @@ use super::constants;
 use super::scope::{Binding, Scope};
 use super::symbols::{Member, Symbol, Symbols, Wanted};
 
-/// A function that the language has.
+/// A built-in function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Builtin {
     /// `empty(c)`
@@ -31,10 +31,10 @@ pub(super) enum Builtin {
     Random,
 }
 
-/// The names of all of them.
+/// The names of all built-in functions.
 pub(super) const BUILTINS: [&str; 4] = ["empty", "min", "max", "random"];
 
-/// The one of this name.
+/// The built-in function of this name.
 pub(super) fn builtin(name: &str) -> Option<Builtin> {
     if name == "empty" {
         return Some(Builtin::Empty);
@@ -45,10 +45,10 @@ pub(super) fn builtin(name: &str) -> Option<Builtin> {
     BinaryOperator::from_word(name).filter(|operator| operator.is_called()).map(Builtin::Joins)
 }
 
-/// What a handler can name, of a policy with nodes.
+/// What a handler can name in a policy with nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// There are no nodes, or nobody runs this.
+    /// There are no nodes, or this never runs.
     Everything,
     /// `data` of a node, and `global`.
     Instance,
@@ -56,13 +56,13 @@ pub(super) enum Reach {
     Shared,
 }
 
-/// What expressions and statements are resolved in.
+/// The context in which expressions and statements are resolved.
 pub(super) struct Lowering<'a, 'b> {
-    /// With everything that the sections declare.
+    /// Contains everything that the sections declare.
     pub(super) policy: &'a Policy,
     pub(super) symbols: &'a Symbols<'b>,
     pub(super) scope: &'a mut Scope,
-    /// The calls that have been made before the expression at hand, by their places, and what they gave; nothing if they are wrong.
+    /// The results of the calls made before the current expression, by their places. `None`: the call has an error.
     pub(super) called: BTreeMap<u32, Option<(LocalId, Type)>>,
     pub(super) reach: Reach,
     pub(super) diagnostics: &'a mut Diagnostics,
@@ -122,7 +122,7 @@ impl Lowering<'_, '_> {
                 let (thread, container) = (thread?, container?);
                 let (one, other) = (self.entity(thread), self.holds(&container));
                 if one != other {
-                    let title = format!("a {} is never where {}s are", one.word(), other.word());
+                    let title = format!("a {} cannot be in a container of {}s", one.word(), other.word());
                     let label = format!("holds {}s", other.word());
                     self.diagnostics.push(Diagnostic::error("E0330", title, place, label));
                     return None;
@@ -158,7 +158,7 @@ impl Lowering<'_, '_> {
                 match builtin(&call.name.text) {
                     Some(Builtin::Empty) => return self.is_empty(call, expression.at),
                     Some(Builtin::Joins(operator)) => return self.join(operator, call, expression.at),
-                    // It is made as a call is: each is another draw.
+                    // It is made like a call, because each is a separate draw.
                     Some(Builtin::Random) | None => {}
                 }
                 if let Some(made) = self.called.get(&expression.at.start) {
@@ -167,18 +167,18 @@ impl Lowering<'_, '_> {
                 let (title, label, made, help) = match builtin(&call.name.text) {
                     Some(Builtin::Random) => (
                         "no number can be drawn here",
-                        "would not be drawn once",
+                        "would not be drawn exactly once",
                         "draws",
                         "draw it in a statement before, and keep it in a variable",
                     ),
                     Some(Builtin::Empty | Builtin::Joins(_)) | None => (
                         "a function cannot be called here",
-                        "would not be called once",
+                        "would not be called exactly once",
                         "calls",
                         "call it in a statement before, and keep its value in a variable",
                     ),
                 };
-                let diagnostic = Diagnostic::error("E0324", title, expression.at, label).note(format!("{made} are made before the statement that they stand in: not in the condition of a loop, nor behind `&&`, `||` and `?`, nor in `data`"));
+                let diagnostic = Diagnostic::error("E0324", title, expression.at, label).note(format!("{made} are made before the statement that contains them, so none can be in the condition of a loop, after `&&`, `||` or `?`, or in `data`"));
                 self.diagnostics.push(diagnostic.help(help));
                 None
             }
@@ -189,7 +189,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whether it stands for nothing where no thread has a name.
+    /// Whether a name is unknown, and no thread has a name here.
     fn names_nothing(&self, name: &Name) -> bool {
         self.scope.find(&name.text).is_none()
             && self.scope.threads().next().is_none()
@@ -223,7 +223,7 @@ impl Lowering<'_, '_> {
             let title = format!("`{word}` takes two values, not {}", call.arguments.len());
             let diagnostic = Diagnostic::error("E0324", title, at, "");
             self.diagnostics
-                .push(diagnostic.help(format!("write `{word}(a, b)`; of three, `{word}(a, {word}(b, c))`")));
+                .push(diagnostic.help(format!("write `{word}(a, b)`; for three, `{word}(a, {word}(b, c))`")));
             return None;
         };
         let (left, right) = (self.expression(left), self.expression(right));
@@ -239,7 +239,7 @@ impl Lowering<'_, '_> {
             _ => None,
         };
         let Some(container) = container else {
-            let title = "`empty` is asked of one container";
+            let title = "`empty` takes one container";
             let diagnostic = Diagnostic::error("E0306", title, at, "").help("write `empty(c)` for `|c| == 0`");
             self.diagnostics.push(diagnostic);
             return None;
@@ -337,7 +337,7 @@ impl Lowering<'_, '_> {
         Some((Expression::Binary(operator, Box::new(left), Box::new(right)), ty))
     }
 
-    /// `t == u`; `t == current`, which is `t in current`. `None`: it is something else that is compared.
+    /// `t == u`; `t == current`, which is `t in current`. `None`: something else is compared.
     fn same(&mut self, left: &ast::Expression, right: &ast::Expression, at: At) -> Option<Option<Expression>> {
         let (one, other) = (self.whom(left)?, self.whom(right)?);
         let (thread, container) = match (one, other) {
@@ -359,21 +359,21 @@ impl Lowering<'_, '_> {
                     None => return Some(None),
                 }
             }
-            // No two threadrefs hold the same, and no name stands for the first of a container.
+            // Two threadrefs never hold the same thread, and no name stands for the first thread of a container.
             (Whom::Held(_), Whom::Held(_))
             | (Whom::Thread(Thread::First(_)), Whom::Thread(_))
             | (Whom::Thread(_), Whom::Thread(Thread::First(_))) => return None,
         };
         let (named, held) = (self.entity(thread), self.holds(&container));
         if named != held {
-            let title = format!("a {} is never where {}s are", named.word(), held.word());
+            let title = format!("a {} cannot be in a container of {}s", named.word(), held.word());
             self.diagnostics.push(Diagnostic::error("E0330", title, at, format!("holds {}s", held.word())));
             return Some(None);
         }
         Some(Some(Expression::In(thread, container)))
     }
 
-    /// Whom an operand stands for, if for a thread or for what a threadref holds.
+    /// The thread that an operand stands for, if it names a thread or threadref.
     fn whom(&self, operand: &ast::Expression) -> Option<Whom> {
         let ExpressionKind::Place(place) = &operand.kind else { return None };
         let reference = named(place)?;
@@ -391,8 +391,8 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Refuses an operand of which few know by heart whether it belongs together: one of an operator on bits that is made by another
-    /// operator, without parentheses.
+    /// Refuses an operand of a bit operator that is another operator's result, without parentheses: few know by heart
+    /// which operator binds more strongly.
     fn clear(&mut self, operator: BinaryOperator, operand: &ast::Expression) -> Option<()> {
         let ExpressionKind::Binary(inner, first, _) = &operand.kind else { return Some(()) };
         let in_parentheses = operand.at.start < first.at.start;
@@ -410,7 +410,7 @@ impl Lowering<'_, '_> {
         None
     }
 
-    /// What an operand is that is no value, or may stand for none.
+    /// What an operand names, if that is not a value or may mean no thread.
     fn thing<'e>(&self, operand: &'e ast::Expression) -> Option<Thing<'e>> {
         if operand.kind == ExpressionKind::Int(0) {
             return Some(Thing::Nothing);
@@ -428,7 +428,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The type of what an operator makes of operands of these types.
+    /// The type of an operator's result for operands of these types.
     pub(super) fn joined(&mut self, operator: BinaryOperator, left: Type, right: Type, at: At) -> Option<Type> {
         let joined = operator.joins(left, right);
         if joined.is_none() {
@@ -438,7 +438,7 @@ impl Lowering<'_, '_> {
             let mixed = matches!((left, right), (Type::Int, Type::Time) | (Type::Time, Type::Int));
             let floats = (left == Type::Float, right == Type::Float);
             self.diagnostics.push(if operator.is_of_bits() && left == Type::Bool && right == Type::Bool {
-                diagnostic.help("of `bool`s, `&&` is \"and\", `||` is \"or\", and `!=` is \"one of them\"")
+                diagnostic.help("for `bool`s, `&&` is \"and\", `||` is \"or\", and `!=` is \"one of them\"")
             } else if operator.is_of_bits() {
                 diagnostic.help("only `int`s have bits")
             } else if left == Type::Bool || right == Type::Bool {
@@ -446,7 +446,7 @@ impl Lowering<'_, '_> {
             } else if floats == (true, true) {
                 diagnostic.help("`float`s are added, subtracted, multiplied, divided, compared")
             } else if (left == Type::Time || right == Type::Time) && floats != (false, false) {
-                diagnostic.help("make the `time` a number by a unit, `float(t / 1us)`, or the `float` a `time`, `int(x) * 1us`")
+                diagnostic.help("convert by a unit: `float(t / 1us)` turns the `time` into a number, `int(x) * 1us` the `float` into a `time`")
             } else if floats != (false, false) {
                 diagnostic.help("write `float(n)` for the `int`, or `int(x)` for the `float`; a number is a `float` with a fraction: `2.0`")
             } else if mixed && operator == BinaryOperator::Divide {
@@ -467,16 +467,16 @@ impl Lowering<'_, '_> {
 /// An operand of a comparison of threads, or of nodes.
 enum Whom {
     Thread(Thread),
-    /// Whichever a threadref holds.
+    /// The thread in a threadref.
     Held(Reference),
 }
 
-/// An operand of a comparison that other languages have, and this one has not.
+/// An operand of a comparison that other languages have and this one has not.
 #[derive(Clone, Copy)]
 enum Thing<'e> {
     Thread(&'e str),
     Threadref(&'e str),
-    /// Of any other kind.
+    /// A container of any other kind.
     Container(&'e str),
     /// A word of another language for no thread at all, or 0.
     Nothing,
@@ -503,15 +503,15 @@ fn comparison(equal: bool, one: Thing, other: Thing) -> Option<String> {
         (Thing::Thread(thread), Thing::Nothing) | (Thing::Nothing, Thing::Thread(thread)) => {
             format!("`{thread}` always names a thread")
         }
-        // These are compared.
+        // Threads can be compared.
         (Thing::Thread(_), Thing::Thread(_)) => return None,
         (Thing::Threadref(_) | Thing::Container(_), Thing::Threadref(_) | Thing::Container(_)) => {
-            "each thread is in one container: no two of them hold the same".to_owned()
+            "no two containers hold the same thread".to_owned()
         }
     })
 }
 
-/// With advice for those who expected another type.
+/// Adds advice for converting to the expected type.
 pub(super) fn converting(diagnostic: Diagnostic, found: Type, expected: Type) -> Diagnostic {
     match (found, expected) {
         (Type::Int, Type::Bool) => diagnostic.help("compare it: `… != 0`"),

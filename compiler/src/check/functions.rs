@@ -1,7 +1,7 @@
-//! Functions: the statements of one stand in the place of each call, so that no later stage knows of functions.
+//! Functions: calls are inlined, so that no later stage knows of functions.
 //!
-//! A function ends where its last statement does. So a `return` in the middle is turned into an `else`: what stands after
-//! `if (c) return 1;` is what is done otherwise. That is possible wherever no `return` stands in a loop.
+//! Inlined statements end only after the last one. So a `return` in the middle becomes an `else`: the statements after
+//! `if (c) return 1;` move into the `else` part. That is possible unless a `return` stands in a loop.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,36 +19,36 @@ use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
 use super::unused::{advice, is_meant};
 
-/// How many calls are written out in one handler, those in functions included: a function doubles what it calls twice.
+/// How many calls are inlined in one handler, those in functions included: a function doubles what it calls twice.
 const MOST_CALLS: usize = 200;
-/// How many statements these calls make.
+/// How many statements these calls expand to.
 const MOST_STATEMENTS: usize = 10_000;
-/// How many times a function returns: each can put what follows it one level deeper.
+/// How many `return`s a function has. Each can nest the statements after it one level deeper.
 const MOST_RETURNS: usize = 50;
 
 /// The functions of a policy.
 pub(super) struct Functions<'a> {
     list: &'a [ast::Function],
-    /// Whether it is called, by index.
+    /// Whether each function is called, by index.
     called: Vec<Cell<bool>>,
 }
 
 /// The calls of one handler.
 pub(super) struct Calls<'c> {
     functions: &'c Functions<'c>,
-    /// The function that is being written out, into [`Functions::list`].
+    /// The index of the function that is being inlined, in [`Functions::list`].
     pub(super) within: Option<usize>,
     count: usize,
     statements: usize,
-    /// Of the function that is being written out: the call in the handler, and how many loops that stands in.
+    /// For the function that is being inlined: the call in the handler, and the number of loops around it.
     pub(super) from: Option<(At, usize)>,
-    /// The threadrefs that the functions being written out were given for threads.
+    /// The threadrefs passed for threads to the functions that are being inlined.
     pub(super) held: Vec<Held>,
-    /// Blocks within blocks, those of functions within those that call them.
+    /// How deep blocks are nested, a function's blocks within its caller's.
     pub(super) depth: usize,
 }
 
-/// A threadref that a function was given: its parameter names the thread in it.
+/// A threadref that was passed to a function. The parameter names the thread in it.
 pub(super) struct Held {
     pub(super) slot: ContainerId,
     pub(super) parameter: String,
@@ -85,20 +85,20 @@ impl<'a> Functions<'a> {
         Functions { list: &tree.functions, called: vec![Cell::new(false); tree.functions.len()] }
     }
 
-    /// What no handler calls is read all the same, for the errors in it.
+    /// Checks functions that no handler calls, for the errors in them.
     pub(super) fn check_uncalled(&self, symbols: &Symbols<'_>, policy: &Policy, diagnostics: &mut Diagnostics) {
-        // The last first: it calls those before it.
+        // The last one first, because it calls those before it.
         for (index, function) in self.list.iter().enumerate().rev() {
             if self.called[index].get() {
                 continue;
             }
             let name = &function.name.text;
             let title = format!("the function `{name}` is never called");
-            // A call that has been refused is a call all the same.
+            // After an error, a call may have been refused before it was counted.
             if !diagnostics.has_errors() && !is_meant(name) {
                 diagnostics.push(Diagnostic::warning("E0323", title, function.name.at, "").help(advice(name)));
             }
-            // Whether its parameters are threads or nodes would show where it is called.
+            // Only a call shows whether its parameters are threads or nodes.
             if policy.has_nodes() && function.parameters.iter().any(|parameter| parameter.ty.is_none()) {
                 continue;
             }
@@ -130,7 +130,7 @@ impl<'c> Calls<'c> {
 }
 
 impl Body<'_, '_, '_> {
-    /// The type of what a `return` gives here.
+    /// The type of the value that a `return` has here.
     pub(super) fn returns(&self) -> Option<Type> {
         match self.calls.within {
             Some(function) => self.calls.functions.list.get(function).and_then(|function| function.returns),
@@ -138,8 +138,8 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// Makes the calls in an expression, from left to right, before the statement that the expression belongs to. Those that are
-    /// not made each time that the expression is evaluated are left: reading the expression refuses them.
+    /// Inlines the calls in an expression, from left to right, before the statement that contains it. Calls that not
+    /// every evaluation makes are left: [`Lowering::expression`] refuses them.
     pub(super) fn make_calls(&mut self, expression: &ast::Expression, block: &mut Block) {
         use ast::ExpressionKind::{Binary, Call, Complement, Convert, Unary};
         if let Unary(_, operand) | Convert(_, operand) | Complement(operand) = &expression.kind {
@@ -166,7 +166,7 @@ impl Body<'_, '_, '_> {
         } else if let Call(call) = &expression.kind
             && builtin(&call.name.text).is_some()
         {
-            // It is no call: what it is given may have some.
+            // It is not inlined, but its arguments may contain calls.
             call.arguments.iter().for_each(|argument| self.make_calls(argument, block));
         } else if let Call(call) = &expression.kind {
             let found = self.lowering.symbols.find(&call.name.text);
@@ -185,7 +185,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// `random(n)`: draws come one after the other, and each of them once.
+    /// `random(n)`: each draw is made once, in order.
     fn draw(&mut self, call: &ast::Call, place: At, block: &mut Block) -> Option<LocalId> {
         let [below] = call.arguments.as_slice() else {
             let title = format!("`random` takes one value, not {}", call.arguments.len());
@@ -199,7 +199,7 @@ impl Body<'_, '_, '_> {
         if let Some(Value::Int(number)) = constants::known(&bound, bits, known)
             && number < 1
         {
-            let title = format!("no number is from 0 to below {number}");
+            let title = format!("there is no number from 0 to below {number}");
             let diagnostic = Diagnostic::error("E0311", title, below.at, "nothing to draw");
             self.lowering.diagnostics.push(diagnostic.help("write `random(n)` with an `n` above 0"));
             return None;
@@ -210,7 +210,7 @@ impl Body<'_, '_, '_> {
         Some(local)
     }
 
-    /// A value that is assigned: of one that was drawn just before, the draw itself.
+    /// The value to assign. If it was drawn just before, the draw itself replaces the variable.
     pub(super) fn drawn(&mut self, value: Expression, block: &mut Block) -> Expression {
         if let Expression::Read(place @ Place::Local(local)) = &value
             && let Some(StatementKind::Set { place: assigned, value: Expression::Random(_) }) =
@@ -224,7 +224,7 @@ impl Body<'_, '_, '_> {
         value
     }
 
-    /// The same of the index of a place.
+    /// As `make_calls`, for the index of a place.
     pub(super) fn make_calls_in(&mut self, place: &ast::Place, block: &mut Block) {
         match place {
             ast::Place::Name(_) => {}
@@ -236,14 +236,14 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// The same of the index of a container.
+    /// As `make_calls`, for the index of a container.
     pub(super) fn make_calls_of(&mut self, reference: &ast::Reference, block: &mut Block) {
         if let Some(index) = &reference.index {
             self.make_calls(index, block);
         }
     }
 
-    /// Resolves what is called and with what. `wanted` is the type of the value that is needed.
+    /// Resolves the function and the arguments of a call. `wanted` is the type of the value that is needed.
     pub(super) fn prepared(
         &mut self,
         call: &ast::Call,
@@ -305,7 +305,7 @@ impl Body<'_, '_, '_> {
             let found = gives.map_or("none".to_owned(), |gives| format!("one of type `{gives}`"));
             let title = format!("expected a value of type `{wanted}`, found {found}");
             let diagnostic = Diagnostic::error("E0303", title, at, "").related(function.at, "declared here");
-            self.lowering.diagnostics.push(diagnostic.help("the type of its value stands before a function's name"));
+            self.lowering.diagnostics.push(diagnostic.help("write the type of a function's value before its name"));
             return None;
         }
         let pairs = function.parameters.iter().zip(&call.arguments);
@@ -328,7 +328,7 @@ impl Body<'_, '_, '_> {
         if let ast::ExpressionKind::Place(place) = &argument.kind
             && let Some(reference) = reference(place, argument.at)
         {
-            // Whatever is wrong with it is said there.
+            // `thread` reports what is wrong with it.
             return self.lowering.thread(&reference).map(|thread| Argument::Thread(thread, argument.at));
         }
         let title = format!("`{}` is a thread", parameter.name.text);
@@ -339,12 +339,12 @@ impl Body<'_, '_, '_> {
         None
     }
 
-    /// Writes the statements of a function where it is called.
+    /// Inlines a function at its call.
     pub(super) fn inline(&mut self, call: Prepared, answer: Answer, block: &mut Block) {
         let Some(function) = self.calls.functions.list.get(call.function) else { return };
         self.calls.count += 1;
         if self.calls.count > MOST_CALLS {
-            let title = format!("a handler makes at most {MOST_CALLS} calls, those that its functions make included");
+            let title = format!("a handler makes at most {MOST_CALLS} calls, including those in functions");
             if self.calls.count == MOST_CALLS + 1 {
                 self.too_much(title, call.at);
             }
@@ -399,9 +399,7 @@ impl Body<'_, '_, '_> {
         called_at(&mut body, call.at);
         self.calls.statements += count(&body, &|_| true);
         if self.calls.statements > MOST_STATEMENTS {
-            let title = format!(
-                "the functions that a handler calls have at most {MOST_STATEMENTS} statements, each call counted"
-            );
+            let title = format!("the calls of a handler expand to at most {MOST_STATEMENTS} statements");
             self.too_much(title, call.at);
         } else if depth(&body) > DEEPEST {
             let title = format!(
@@ -421,7 +419,7 @@ impl Body<'_, '_, '_> {
     }
 }
 
-/// Notes for what call these statements stand here. A function that calls another says so last: what stands in the handler counts.
+/// Records the call that these statements are inlined for. The outermost call is recorded last, and so remains.
 fn called_at(block: &mut Block, call: At) {
     for statement in block {
         statement.called = Some(call);
@@ -453,7 +451,7 @@ fn called_at(block: &mut Block, call: At) {
     }
 }
 
-/// What may name a thread: `t`, `slots[1]`.
+/// A place that may name a thread: `t`, `slots[1]`.
 fn reference(place: &ast::Place, at: At) -> Option<ast::Reference> {
     match place {
         ast::Place::Name(name) => Some(name.clone().into()),
@@ -551,7 +549,7 @@ fn always_ends(block: &[Statement]) -> bool {
     })
 }
 
-/// How many statements, at any depth, are such.
+/// How many statements, at any depth, satisfy `such`.
 fn count(block: &[Statement], such: &impl Fn(&Statement) -> bool) -> usize {
     block
         .iter()

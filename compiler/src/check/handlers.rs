@@ -1,4 +1,4 @@
-//! Which handler each event and query has: the policy's most specific one, else the framework's default.
+//! Finds the handler of each event and query: the policy's most specific one, else the framework's default.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use super::scope::Scope;
 use super::statements::{Body, Rights, list};
 use super::symbols::Symbols;
 
-/// How many parameters, variables and cursors a handler has at most: what is known of each is kept for every statement.
+/// The most parameters, variables and cursors of a handler. What is known of each is kept for every statement.
 const MOST_LOCALS: usize = 100;
 
 /// A handler that the policy writes.
@@ -32,7 +32,7 @@ struct Written {
 }
 
 /// Fills in `policy.events`, the queries that the policy answers itself, and the framework's containers that are used.
-/// The error for all required handlers that are missing is left to the caller.
+/// The caller reports the required handlers that are missing.
 pub(super) fn handle<'a>(
     tree: &ast::Scheduler,
     framework: &'a Framework,
@@ -53,7 +53,7 @@ pub(super) fn handle<'a>(
                 again.related(earlier, "named first").help("name it once")
             } else {
                 let second = Diagnostic::error("E0308", title, whole, "the second handler");
-                second.related(earlier, "the first handler").help("join them to one")
+                second.related(earlier, "the first handler").help("join them into one")
             };
             diagnostics.push(diagnostic);
         }
@@ -103,7 +103,7 @@ pub(super) fn handle<'a>(
     if tree.lost.handlers { Missing::default() } else { missing(framework, &events, &queries) }
 }
 
-/// A timer that has expired is armed no more, before anything else is done about it.
+/// Disarms a timer that has expired, before its handler does anything else.
 fn expired(event: &Event, handler: &Handler, policy: &Policy) -> Option<Statement> {
     event.timer.as_ref()?;
     let id = policy.attributes.iter().position(|attribute| attribute.timer.as_ref() == Some(&event.name))?;
@@ -112,7 +112,7 @@ fn expired(event: &Event, handler: &Handler, policy: &Policy) -> Option<Statemen
     Some(Statement { id: StatementId(0), kind: StatementKind::Set { place, value }, at: handler.at, called: None })
 }
 
-/// Answers the queries that the policy does not answer. The state classes of its containers are known.
+/// Answers the queries that the policy does not answer. Needs the state classes of its containers.
 pub(super) fn answer(framework: &Framework, policy: &mut Policy) {
     let mut written: BTreeMap<String, Handler> =
         std::mem::take(&mut policy.queries).into_iter().map(|handler| (handler.name.clone(), handler)).collect();
@@ -144,11 +144,11 @@ pub(super) fn answer(framework: &Framework, policy: &mut Policy) {
 
 /// The handler that an event has.
 enum Model<'a> {
-    /// The policy's, and what is written for the event; `None` if it has errors.
+    /// The policy's, with the name that is written for the event. `None`: it has errors.
     Policy(&'a str, Option<&'a Handler>),
     /// The framework's.
     Default(&'a ast::Block),
-    /// None: the event is optional, or the lack of a handler has been reported.
+    /// None: the event is optional, or its missing handler is reported.
     Nothing,
 }
 
@@ -159,7 +159,7 @@ fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a [Written]) 
     match &event.absent {
         Absent::Required | Absent::Optional => Model::Nothing,
         Absent::Body(body) => Model::Default(body),
-        // The reader allows no chain of these.
+        // The reader allows no chain of `Like`.
         Absent::Like(other) => framework
             .events
             .iter()
@@ -168,7 +168,7 @@ fn model<'a>(event: &'a Event, framework: &'a Framework, events: &'a [Written]) 
     }
 }
 
-/// Of the names that cover an event the longest, with its handler.
+/// The longest name that covers an event, with its handler.
 fn most_specific<'a>(event: &str, written: &'a [Written]) -> Option<(&'a str, Option<&'a Handler>)> {
     let names = written.iter().flat_map(|written| written.covers.iter().map(move |name| (name, written)));
     let covering = names.filter(|(name, _)| framework::covers(name, event));
@@ -273,7 +273,7 @@ fn resolve(
     for (index, parameter) in handler.parameters.iter().enumerate() {
         scope.declare_thread(parameter, entity(index), symbols, diagnostics);
     }
-    // Of those that are missing it has been said; nothing is said of each use.
+    // Missing parameters have been reported. Their uses are not.
     for missing in members.iter().flat_map(|(_, parameters)| parameters.iter().skip(handler.parameters.len())) {
         let name = ast::Name { text: missing.clone(), at: handler.at };
         if scope.find(missing).is_none() && !symbols.is_known(missing) {
@@ -303,8 +303,8 @@ fn resolve(
     })
 }
 
-/// What the handler covers. If it is nothing that the framework has, that is reported, and what was probably meant is used
-/// instead, so that the body is read and nothing is called missing.
+/// What the handler covers. If the framework has nothing of that name, this is reported, and the name that was probably
+/// meant is used instead, so that the body is checked and no handler seems to be missing.
 fn known_name(
     name: &ast::Name,
     kind: HandlerKind,
@@ -328,7 +328,7 @@ fn known_name(
         return name.text.clone();
     }
     if diagnostics.is_full() {
-        // It is only counted, and the search for a likely name takes time.
+        // The error is only counted, and the search for a similar name takes time.
         diagnostics.push(Diagnostic::error("E0305", "", name.at, ""));
         return name.text.clone();
     }
@@ -347,7 +347,7 @@ fn known_name(
     }
     let families = families(&known);
     let meant = match (of_timer, &framework.timer) {
-        // The name of the event is long enough to be like that of any other timer.
+        // Only the timers' names are compared: whole event names are so long that all are similar.
         (Some(timer), Some(event)) => nearest(timer, tree.timers.iter().map(|timer| timer.name.text.as_str()))
             .and_then(|meant| known.iter().copied().find(|known| *known == format!("{}.{meant}", event.name))),
         (_, _) => nearest(&name.text, known.iter().copied().chain(families.iter().map(String::as_str))),
@@ -368,7 +368,7 @@ fn known_name(
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
         None => {
             let diagnostic = diagnostic.note(format!("its {plural}: {}", list(&known)));
-            // The nearest one: of `block.io.read` rather `block.io.*` than `block.*`.
+            // The longest one: for `block.io.read`, `block.io.*` rather than `block.*`.
             match self::families(&[&name.text]).iter().rev().find(|family| families.contains(*family)) {
                 Some(family) => {
                     let members = "handles all events of the family, whatever they are called in a framework";
@@ -411,7 +411,7 @@ fn destinations(body: &ast::Block) -> impl Iterator<Item = &str> {
     body.statements.iter().filter_map(|statement| transfer(statement)?.1)
 }
 
-/// The thread and the destination of a statement of a default body, which the reader has restricted to these.
+/// The thread and the destination of a statement in a default body. The reader allows only these statements.
 fn transfer(statement: &ast::Statement) -> Option<(&str, Option<&str>)> {
     if let ast::StatementKind::Transfer { source, destination } = &statement.kind {
         Some((&source.name.text, Some(&destination.name.text)))

@@ -1,4 +1,4 @@
-//! Threadrefs of threads: links from a thread to another, which are set, compared and followed.
+//! Threadrefs of threads: links from one thread to another. They are assigned, compared and followed.
 
 use super::expressions::{Lowering, named};
 use super::scope::Binding;
@@ -11,7 +11,7 @@ use crate::policy::{
 use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::At;
 
-/// What stands for no thread.
+/// The word for no thread.
 const NONE: &str = "none";
 
 impl Lowering<'_, '_> {
@@ -39,7 +39,7 @@ impl Lowering<'_, '_> {
         Some(of.zip(to).map(|((thread, link), to)| Expression::Linked { thread, link, to }))
     }
 
-    /// Whose link a place is, and which.
+    /// The thread and the link that a place names.
     fn link(&mut self, place: &ast::Place) -> Option<(Thread, LinkId)> {
         let ast::Place::Member { thread, member } = place else { return None };
         self.link_of(thread, member)
@@ -62,7 +62,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Whom an operand names: `none`, a thread, what a threadref holds, or whom another link names.
+    /// What an operand refers to: `none`, a thread, the thread in a threadref, or the thread of another link.
     fn referent(&mut self, operand: &ast::Expression) -> Option<Referent> {
         let ExpressionKind::Place(place) = &operand.kind else {
             self.no_referent(operand.at);
@@ -98,7 +98,7 @@ impl Lowering<'_, '_> {
     fn no_referent(&mut self, at: At) {
         let title = "a threadref names a thread, not a value";
         let diagnostic = Diagnostic::error("E0309", title, at, "expected a thread");
-        let help = "write the name of a thread, a threadref, another one's (`u.owner`), or `none`";
+        let help = "write the name of a thread, a threadref, one of another thread (`u.owner`), or `none`";
         self.diagnostics.push(diagnostic.help(help));
     }
 }
@@ -113,7 +113,7 @@ impl Body<'_, '_, '_> {
     ) -> Option<StatementKind> {
         let of = self.lowering.link(place);
         if let Some(operator) = operator {
-            let title = format!("`{}=` computes, and a threadref is no value", operator.word());
+            let title = format!("`{}=` computes, but a threadref is not a value", operator.word());
             let diagnostic = Diagnostic::error("E0309", title, place.at(), "names a thread, or none");
             self.lowering.diagnostics.push(diagnostic.help("assign it with `=`"));
             return None;
@@ -121,7 +121,7 @@ impl Body<'_, '_, '_> {
         let (to, (thread, link)) = (self.lowering.referent(value)?, of?);
         if let Thread::First(container) = thread {
             let name = &self.lowering.policy.containers.get(container.0)?.name;
-            let title = format!("what is kept of the first thread of `{name}` is only read");
+            let title = format!("threadrefs of the first thread of `{name}` can only be read");
             let diagnostic = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
             let help = format!("visit it: `foreach t in {name} {{ t.THREADREF = …; break; }}`");
             self.lowering.diagnostics.push(diagnostic.help(help));

@@ -1,7 +1,7 @@
-//! Handlers that the framework requires and the policy does not have: one error that names them all, with what to paste
+//! Handlers that the framework requires and the policy does not have: one error that names them all, with text to paste
 //! (2005, §4.1: a scheduler that does not include one or more of the required events is an error).
 //!
-//! What is to be pasted is a whole program together with what is there: it names containers of the policy by their classes, and
+//! With the pasted text, the policy is a whole program: the text uses the policy's containers by their classes, and
 //! declares those that are missing.
 
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ impl Missing<'_> {
     fn skeleton(&self, tree: &ast::Scheduler, framework: &Framework, policy: &Policy) -> Vec<String> {
         let mut containers = Containers::of(tree, framework, policy);
         let mut handlers: Vec<String> = Vec::new();
-        // Threads are stored before they are dispatched, so that all that can hold ready ones are known then.
+        // Handlers that dispatch come last: by then, all containers with ready threads are known.
         let (last, first): (Vec<&Event>, Vec<&Event>) =
             self.events.iter().copied().partition(|event| event.dispatches());
         let bodies: Vec<(&str, String)> =
@@ -108,20 +108,20 @@ fn insertion(text: &str, closed: At, lines: &[String]) -> (At, String) {
     (At { end: closed.start, ..closed }, format!("\n{block}"))
 }
 
-/// The containers of a policy by what shows of their classes, and those that the skeleton declares.
+/// The containers of a policy with their classes as far as known, and those that the skeleton declares.
 struct Containers {
     all: Vec<Named>,
-    /// Whatever the policy declares.
+    /// All names in use.
     taken: BTreeSet<String>,
     declared: Vec<String>,
-    /// Where nodes are: any number of them, and one.
+    /// Containers for any number of nodes, and for one.
     nodes: Option<String>,
     node: Option<String>,
     declared_nodes: Vec<String>,
 }
 
 struct Named {
-    /// As a statement names it: of an array, the first element.
+    /// As a statement names it; for an array, its first element.
     name: String,
     /// As an expression names it, and as a source.
     whole: String,
@@ -143,7 +143,7 @@ impl Containers {
             policy.containers.iter().filter(such).find(|container| first(container)).map(|found| found.name.clone())
         };
         let (nodes, node) = (of_nodes(false), of_nodes(true));
-        // A slot that shows no class by itself is where the thread runs, if none shows that: it would show in a dispatch.
+        // If no handler dispatches, the first threadref whose own uses show no other class is taken as RUNNING.
         let mut sought = !policy.events.iter().any(|handler| dispatches(framework, &handler.name));
         let named = |(container, (class, shown)): (&Container, (Option<StateClass>, bool))| {
             let slot = container.kind == ContainerKind::Threadref;
@@ -151,7 +151,7 @@ impl Containers {
             sought &= !runs;
             let class = if runs { Some(StateClass::Running) } else { class };
             let array = Element::array(&container.name).to_owned();
-            // Of threadrefs, an array as a whole is no source.
+            // An array of threadrefs as a whole is no source.
             let whole = if slot { container.name.clone() } else { array };
             Named { name: container.name.clone(), whole, class, slot }
         };
@@ -166,7 +166,7 @@ impl Containers {
         Containers { all, taken, declared: Vec::new(), nodes, node, declared_nodes: Vec::new() }
     }
 
-    /// One with any number of nodes, or (`slot`) with one.
+    /// A container for any number of nodes, or for one (`slot`).
     fn of_nodes(&mut self, slot: bool) -> String {
         let known = if slot { &self.node } else { &self.nodes };
         if let Some(known) = known {
@@ -180,7 +180,7 @@ impl Containers {
         name
     }
 
-    /// The names of parameters, none of which the policy has declared.
+    /// Names for parameters, changed where the policy has declared them.
     fn parameters(&self, names: &[String]) -> Vec<String> {
         let free = |name: &String| {
             let mut name = name.clone();
@@ -192,14 +192,14 @@ impl Containers {
         names.iter().map(free).collect()
     }
 
-    /// All of a class, as expressions name them; one that holds many last.
+    /// All containers of a class, as expressions name them, threadrefs first.
     fn every(&self, class: StateClass) -> Vec<String> {
         let mut all: Vec<&Named> = self.all.iter().filter(|container| container.class == Some(class)).collect();
         all.sort_by_key(|container| !container.slot);
         all.into_iter().map(|container| container.whole.clone()).collect()
     }
 
-    /// One of a class: of those that show it, of those that show none, or a new one.
+    /// A container of a class: one that is known to have it, one of unknown class, or a new one.
     fn one(&mut self, class: StateClass) -> String {
         let slot = class == StateClass::Running;
         let like = |shown: Option<StateClass>| {
@@ -250,7 +250,7 @@ fn handler(event: &Event, containers: &mut Containers) -> String {
     format!("{header} {{{body} }}")
 }
 
-/// The same of an event that runs in the instance of no node.
+/// As `moved`, for an event that runs in the instance of no node.
 fn of_nodes(event: &Event, index: usize, name: &str, containers: &mut Containers) -> Option<String> {
     let mut moves = event.rules.iter().flat_map(|rule| &rule.moves);
     moves.find_map(|step| match step {
@@ -268,7 +268,7 @@ fn of_nodes(event: &Event, index: usize, name: &str, containers: &mut Containers
     })
 }
 
-/// What the type of an event demands of a parameter; nothing, if it may stay where it is.
+/// The statements that an event type demands for a parameter. None, if the thread may stay where it is.
 fn moved(event: &Event, index: usize, name: &str, containers: &mut Containers) -> Vec<String> {
     let ways = ways(event, index);
     let mut demanded: Vec<(Stage, StateClass)> = Vec::new();
@@ -301,8 +301,8 @@ fn moved(event: &Event, index: usize, name: &str, containers: &mut Containers) -
     }
 }
 
-/// Something to do in an event of which every thread may stay where it is: the running one is preempted, or a ready one goes to
-/// the end of its queue.
+/// A statement for an event in which every thread may stay where it is: the running one is preempted, or a ready one
+/// goes to the end of its queue.
 fn kept(event: &Event, index: usize, name: &str, containers: &mut Containers) -> Option<String> {
     let ways = ways(event, index);
     let ready = StateClass::Ready;
@@ -321,7 +321,7 @@ fn kept(event: &Event, index: usize, name: &str, containers: &mut Containers) ->
     Some(format!("if ({}) {name} => {place};", within(name, from, containers)?))
 }
 
-/// Where the type lets a parameter start and end.
+/// The states in which the event type lets a parameter start and end.
 fn ways(event: &Event, index: usize) -> Vec<(Stage, StateClass)> {
     let moves = event.rules.iter().flat_map(|rule: &Rule| &rule.moves);
     let of_it = moves.filter_map(|step| match step {
@@ -337,7 +337,7 @@ fn within(name: &str, class: StateClass, containers: &Containers) -> Option<Stri
     places.reduce(|all, one| format!("{all} || {one}"))
 }
 
-/// `ready => current; dispatch current;`, from whatever holds such threads.
+/// `ready => current; dispatch current;`, from any container with such threads.
 fn dispatched(event: &Event, containers: &mut Containers) -> String {
     let moves = event.rules.iter().flat_map(|rule: &Rule| &rule.moves);
     let mut from = moves.filter_map(|step| match step {

@@ -1,8 +1,8 @@
-//! Names and types: from the tree to the policy.
+//! Resolves names and types: from the tree to the policy.
 //!
-//! [`declarations`] enters what the sections declare, [`handlers`] finds the handler of each event and fills in the
-//! framework's, [`statements`] and [`expressions`] resolve and type their bodies, [`functions`] writes calls out, [`classes`] infers what is not declared, and
-//! [`unused`] says what is declared in vain.
+//! [`declarations`] enters what the sections declare. [`handlers`] finds the handler of each event, or takes the
+//! framework's. [`statements`] and [`expressions`] resolve and type the bodies. [`functions`] inlines calls.
+//! [`classes`] infers state classes that are not declared. [`unused`] warns of what is never used.
 
 mod classes;
 mod constants;
@@ -29,8 +29,8 @@ use crate::policy::Policy;
 use crate::source::Source;
 use crate::syntax::ast;
 
-/// The policy that the tree describes, or nothing if the tree or this stage has errors. A policy that lacks required
-/// handlers is refused too, but comes back if the rest of it can be judged: the author wants to know all at once.
+/// The policy that the tree describes. `None` if the tree or this stage has errors. A policy that lacks required
+/// handlers has an error too, but is returned if the rest can be judged: the author wants all errors at once.
 pub fn check(
     source: &Source,
     tree: &ast::Scheduler,
@@ -46,7 +46,7 @@ pub fn check(
     };
     let symbols = declarations::declare(tree, framework, &mut policy, diagnostics);
     let missing = handlers::handle(tree, framework, &symbols, &mut policy, diagnostics);
-    // What follows judges handlers together, which makes no sense while some of them have errors.
+    // The rest judges all handlers together, which makes no sense while some of them have errors.
     let sound = !diagnostics.has_errors();
     let complete = missing.is_empty();
     if !complete {
@@ -59,7 +59,7 @@ pub fn check(
     classes::infer(tree, framework, &mut policy, &mut inferred);
     let known = !inferred.has_errors();
     if complete {
-        // Else the handlers that are missing may be those that would show the class, or use the container.
+        // Otherwise a missing handler might be the one that shows the class, or uses the container.
         diagnostics.append(inferred);
     }
     if !known {
@@ -70,7 +70,7 @@ pub fn check(
     Some(policy)
 }
 
-/// A policy for this framework in which nothing is declared.
+/// An empty policy for this framework.
 fn nothing(framework: &Framework) -> Policy {
     Policy {
         name: String::new(),

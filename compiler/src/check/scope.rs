@@ -14,7 +14,7 @@ use super::symbols::{Symbol, Symbols, twice};
 pub(super) enum Binding {
     /// A parameter, or the thread or node that a `foreach` visits.
     Thread(LocalId),
-    /// A parameter of a function that was given a threadref: the thread in it.
+    /// A parameter of a function whose argument is a threadref: the thread in it.
     Held(ContainerId),
     /// A variable.
     Value(LocalId, Type),
@@ -27,14 +27,14 @@ pub(super) enum Binding {
 pub(super) struct Scope {
     pub(super) locals: Vec<Local>,
     bound: BTreeMap<String, (Binding, At)>,
-    /// What the declarations of the open blocks have replaced, in their order.
+    /// What declarations in the open blocks have replaced, in order.
     replaced: Vec<(String, Option<(Binding, At)>)>,
     /// Where each open block starts in `replaced`.
     blocks: Vec<usize>,
 }
 
 impl Scope {
-    /// Hides all names of the handler, as its functions do not see them.
+    /// Hides all names of the handler from a function.
     pub(super) fn leave(&mut self) -> BTreeMap<String, (Binding, At)> {
         std::mem::take(&mut self.bound)
     }
@@ -44,7 +44,7 @@ impl Scope {
         self.bound = bound;
     }
 
-    /// A parameter of a function: another name for a thread that the handler names, or that a threadref holds.
+    /// Declares a parameter of a function: another name for a thread of the handler, or for the thread in a threadref.
     pub(super) fn rename_thread(
         &mut self,
         name: &Name,
@@ -93,7 +93,7 @@ impl Scope {
         named.map(|(name, _)| name.as_str())
     }
 
-    /// A variable of the body.
+    /// Declares a variable of the body.
     pub(super) fn declare_value(
         &mut self,
         name: &Name,
@@ -103,14 +103,14 @@ impl Scope {
     ) -> LocalId {
         let hides = self.refuse_taken(name, symbols, diagnostics);
         let id = self.local(name, LocalKind::Value(ty));
-        // A thread or a container is moved by its name, all the same: of that nothing more is said.
+        // A thread or container keeps its name, so that moving it by that name causes no further error.
         if !hides {
             self.bind(name, Binding::Value(id, ty));
         }
         id
     }
 
-    /// A parameter.
+    /// Declares a parameter.
     pub(super) fn declare_thread(
         &mut self,
         name: &Name,
@@ -138,7 +138,7 @@ impl Scope {
         self.bind(name, Binding::Cursor);
     }
 
-    /// The name after `foreach`: declared before as a cursor, or not at all.
+    /// The name after `foreach`: either declared before as a cursor, or new.
     pub(super) fn visit(
         &mut self,
         name: &Name,
@@ -154,12 +154,12 @@ impl Scope {
         id
     }
 
-    /// What a call within an expression has given: a variable that no name in the source stands for.
+    /// The result of a call within an expression: a variable without a name in the source.
     pub(super) fn unnamed_value(&mut self, name: &Name, ty: Type) -> LocalId {
         self.local(name, LocalKind::Value(ty))
     }
 
-    /// Takes back a value that nothing names, if it was the last to be declared: whether it was.
+    /// Removes a value that nothing names, if it was declared last. Returns whether it was.
     pub(super) fn forget_last(&mut self, local: LocalId) -> bool {
         let is_last = local.0 + 1 == self.locals.len();
         if is_last {
@@ -178,8 +178,8 @@ impl Scope {
         self.replaced.push((name.text.clone(), before));
     }
 
-    /// A name within a handler hides no other: it would be too easy to move a thread to the wrong place. Whether it would hide
-    /// a thread or a container.
+    /// Reports a name that would hide another one: it would be too easy to move a thread to the wrong place. Returns
+    /// whether it would hide a thread or a container.
     fn refuse_taken(&self, name: &Name, symbols: &Symbols<'_>, diagnostics: &mut Diagnostics) -> bool {
         if let Some((bound, first)) = self.bound.get(&name.text) {
             twice(name, *first, diagnostics);

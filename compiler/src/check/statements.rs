@@ -1,4 +1,4 @@
-//! Statements: names resolved, shorthand written out, and each statement only where it makes sense.
+//! Statements: resolves names, expands shorthand, and allows each statement only where it makes sense.
 
 use crate::diagnostics::Diagnostic;
 use crate::policy::{
@@ -18,7 +18,7 @@ use super::symbols::{Symbol, Wanted};
 pub(super) struct Rights<'a> {
     /// The first of its events that does not dispatch.
     pub(super) no_dispatch: Option<&'a str>,
-    /// The events of the framework that do.
+    /// The events of the framework that dispatch.
     pub(super) dispatching: Vec<&'a str>,
     /// The first of its events that may not fail.
     pub(super) no_fail: Option<&'a str>,
@@ -30,15 +30,15 @@ pub(super) struct Rights<'a> {
 pub(super) struct Body<'a, 'b, 'c> {
     pub(super) lowering: Lowering<'a, 'b>,
     pub(super) rights: &'c Rights<'c>,
-    /// The cursors of the loops that we are in, with their places.
+    /// The cursors of the open `foreach` loops, with their places.
     pub(super) loops: Vec<(LocalId, At)>,
-    /// How many loops of this handler, or of the function that is being written out, we are in.
+    /// How many loops are open in this handler, or in the function that is being inlined.
     pub(super) turns: usize,
     pub(super) calls: Calls<'c>,
 }
 
 impl Body<'_, '_, '_> {
-    /// The statements of a block, in a scope of their own. What has been reported is left out.
+    /// The statements of a block, in a scope of their own. Those with errors are left out.
     pub(super) fn block(&mut self, block: &ast::Block) -> Block {
         let mut lowered = Block::new();
         if self.calls.depth > 2 * DEEPEST {
@@ -175,7 +175,7 @@ impl Body<'_, '_, '_> {
             }
             ast::StatementKind::Leave(what) if self.turns > 0 => Some(StatementKind::Leave { what: *what }),
             ast::StatementKind::Leave(what) => {
-                let title = format!("`{}` stands in no loop", what.word());
+                let title = format!("`{}` is not in a loop", what.word());
                 let diagnostic = Diagnostic::error("E0332", title, statement.at, "nothing to leave");
                 self.lowering.diagnostics.push(diagnostic.help("`return` leaves the handler or function"));
                 None
@@ -185,7 +185,7 @@ impl Body<'_, '_, '_> {
         block.extend(kind.map(|kind| at(statement.at, kind)));
     }
 
-    /// A local variable holds its initialiser, else 0 or `false`.
+    /// A local variable holds its initialiser, or else 0 or `false`.
     fn declaration(&mut self, variable: &ast::Variable, block: &mut Block) {
         if let Some(ast::Expression { kind: ast::ExpressionKind::Call(call), at }) = &variable.initial
             && builtin(&call.name.text).is_none()
@@ -245,7 +245,7 @@ impl Body<'_, '_, '_> {
         Some(StatementKind::Transfer { source, destination: target })
     }
 
-    /// The node that a thread is to go to, if the destination is one. Inside: `None`: which is not known.
+    /// The node that a thread goes to, if the destination is a node. `Some(None)`: it is unknown which.
     fn node(&mut self, source: Option<&Source>, destination: &Reference) -> Option<Option<Thread>> {
         let thread = source.is_none_or(|source| self.entity(source) == Entity::Thread);
         let named = match self.lowering.scope.find(&destination.name.text) {
@@ -284,8 +284,8 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// Within a function that was given a threadref no thread goes there, so that its parameter never names another one: once
-    /// the thread has left, the threadref is known to be empty.
+    /// A function that was given a threadref moves no thread there, so that its parameter never names another thread:
+    /// once the thread has left, the threadref is known to be empty.
     fn none_into_held(&mut self, target: &ContainerRef, at: At) {
         let Some(held) = self.calls.held.iter().rev().find(|held| target.may_be(held.slot)) else { return };
         let name = self.lowering.policy.containers.get(held.slot.0).map_or("", |slot| slot.name.as_str());
@@ -303,7 +303,7 @@ impl Body<'_, '_, '_> {
         Some(StatementKind::Destroy { source })
     }
 
-    /// What a thread is taken from: a thread is found wherever it is.
+    /// The source of a transfer. A thread is found wherever it is.
     fn source(&mut self, reference: &Reference) -> Option<Source> {
         let name = &reference.name;
         match self.lowering.scope.find(&name.text) {
@@ -324,7 +324,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// Within `foreach t in c` nothing but `t` moves, so that the threads still to be visited stay where they are.
+    /// Within `foreach t in c` only `t` moves, so that the threads still to be visited stay where they are.
     fn only_the_visited(&mut self, source: &Source, at: At) {
         // A thread can move while nodes are visited.
         let moved = self.entity(source);
@@ -339,7 +339,7 @@ impl Body<'_, '_, '_> {
         let title = format!("within this `foreach` only `{visited}` can be moved or destroyed");
         let what = moved.word();
         let mut diagnostic = Diagnostic::error("E0316", title, at, format!("moves another {what}"));
-        // A function that has the loop is wrong by itself, whoever calls it.
+        // If the function itself has the loop, the call does not matter.
         if let Some((call, 1..)) = self.calls.from {
             diagnostic = diagnostic.related(call, "called here");
         }
@@ -398,7 +398,7 @@ impl Body<'_, '_, '_> {
     ) -> Option<StatementKind> {
         let moved = matches!(&value.kind, ast::ExpressionKind::Place(ast::Place::Name(name)) if self.is_moved(name));
         let Some((place, ty)) = self.assignable(place) else {
-            // What is wrong with the value is worth knowing too, unless it is what was to be moved.
+            // The value's errors are reported too, unless it names what was to be moved.
             if !moved {
                 self.lowering.expression(value);
             }
@@ -428,7 +428,7 @@ impl Body<'_, '_, '_> {
         Some(StatementKind::Set { place, value })
     }
 
-    /// Whether it stands for a thread or a container.
+    /// Whether a name stands for a thread or a container.
     fn is_moved(&self, name: &Name) -> bool {
         match self.lowering.scope.find(&name.text) {
             Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => true,
@@ -471,7 +471,7 @@ impl Body<'_, '_, '_> {
         let (assigned, ty) = self.lowering.place(place)?;
         if let Some(Thread::First(container)) = assigned.thread() {
             let name = &self.lowering.policy.containers.get(container.0)?.name;
-            let title = format!("what is kept of the first thread of `{name}` is only read");
+            let title = format!("attributes and imports of the first thread of `{name}` can only be read");
             let diagnostic = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
             let help = format!("visit it: `foreach t in {name} {{ t.ATTRIBUTE = …; break; }}`");
             self.lowering.diagnostics.push(diagnostic.help(help));
@@ -480,14 +480,14 @@ impl Body<'_, '_, '_> {
         if assigned.thread().is_some_and(|thread| self.lowering.entity(thread) == Entity::Node) {
             let title = "a property of a node cannot be assigned";
             let property = Diagnostic::error("E0310", title, place.at(), "cannot be assigned");
-            self.lowering.diagnostics.push(property.note("the host says what holds of a node"));
+            self.lowering.diagnostics.push(property.note("the host sets the properties of a node"));
             return None;
         }
         if self.lowering.reach == Reach::Shared && self.lowering.policy.is_timer(&assigned) {
             let title = "a timer is armed in the instance of a node, and this handler runs in none";
             let timer = Diagnostic::error("E0329", title, place.at(), "cannot be assigned here");
             let timer = timer.note("a thread that goes to a node has no timer armed");
-            self.lowering.diagnostics.push(timer.help("arm it in the event of a thread that comes to its node"));
+            self.lowering.diagnostics.push(timer.help("arm it in the event of a thread that arrives at its node"));
             return None;
         }
         Some((assigned, ty))
@@ -546,7 +546,7 @@ impl Body<'_, '_, '_> {
     }
 }
 
-/// Numbered later, when all handlers are known.
+/// A statement. It is numbered when all handlers are known.
 pub(super) fn at(at: At, kind: StatementKind) -> Statement {
     Statement { id: StatementId(0), kind, at, called: None }
 }

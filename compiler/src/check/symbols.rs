@@ -1,4 +1,4 @@
-//! What the names that a policy declares stand for.
+//! The meaning of the names that a policy declares.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub(super) enum Symbol {
     Variable(VariableId),
     Import(ImportId),
     Container(ContainerId),
-    /// Into the functions of the tree.
+    /// Its index in the functions of the tree.
     Function(usize),
 }
 
@@ -35,15 +35,15 @@ pub(super) enum Member {
 
 /// All names declared in the sections of a policy.
 pub(super) struct Symbols<'a> {
-    /// What policies are translated into.
+    /// The language that policies are translated into.
     pub(super) language: &'a str,
-    /// What optional parts of the language exist.
+    /// The optional parts of the language that exist.
     pub(super) dialect: &'a Dialect,
     globals: BTreeMap<&'a str, (Symbol, At)>,
     members: BTreeMap<(Entity, &'a str), (Member, At)>,
     /// Names of the framework's containers, which a policy can neither use nor declare.
     taken: BTreeSet<&'a str>,
-    /// Names that stand for something unknown: perhaps declared in text that could not be read, or declared twice.
+    /// Names of unknown meaning: declared twice, or perhaps declared in text that could not be read.
     lost: BTreeSet<&'a str>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Symbols<'a> {
         }
         if let Some((_, first)) = self.globals.get(name.text.as_str()) {
             twice(name, *first, diagnostics);
-            // Which of the two a use means is anybody's guess.
+            // It is unknown which of the two a use means.
             self.lost.insert(&name.text);
             return;
         }
@@ -93,12 +93,12 @@ impl<'a> Symbols<'a> {
         self.members.insert((Entity::Thread, &name.text), (member, name.at));
     }
 
-    /// What the framework declares of nodes; it stands in no policy.
+    /// Enters a property of nodes, which the framework declares.
     pub(super) fn declare_property(&mut self, name: &'a str, attribute: AttributeId) {
         self.members.insert((Entity::Node, name), (Member::Attribute(attribute), At::default()));
     }
 
-    /// These names stand for something of which too little is known to say more about its uses.
+    /// Marks names of which too little is known to report errors in their uses.
     pub(super) fn lose(&mut self, names: impl IntoIterator<Item = &'a str>) {
         self.lost.extend(names);
     }
@@ -108,7 +108,7 @@ impl<'a> Symbols<'a> {
         self.globals.get(name).copied().filter(|_| !self.lost.contains(name))
     }
 
-    /// Whether it is declared in a section, or may be.
+    /// Whether a name is or may be declared, or is the framework's.
     pub(super) fn is_known(&self, name: &str) -> bool {
         self.globals.contains_key(name) || self.lost.contains(name) || self.is_taken(name)
     }
@@ -117,18 +117,18 @@ impl<'a> Symbols<'a> {
         self.members.get(&(of, name)).copied().filter(|_| of == Entity::Node || !self.lost.contains(name))
     }
 
-    /// The names that stand for something after the name of a thread, or of a node.
+    /// The names that can follow the name of a thread or node.
     fn members_of(&self, of: Entity) -> impl Iterator<Item = &'a str> + '_ {
         self.members.keys().filter(move |(entity, _)| *entity == of).map(|(_, name)| *name)
     }
 
-    /// Whether it names a container of the framework.
+    /// Whether a name is that of a container of the framework.
     pub(super) fn is_taken(&self, name: &str) -> bool {
         self.taken.contains(name)
     }
 
-    /// Reports a name that stands for nothing, unless it may be declared in text that could not be read. `scope` has the
-    /// names that the handler declares, if they make sense here; `fits` says which of the policy's names do.
+    /// Reports an undeclared name, unless text that could not be read may declare it. `scope` has the handler's names,
+    /// if they make sense here; `fits` selects the policy's names that do.
     pub(super) fn unknown(
         &self,
         name: &Name,
@@ -145,7 +145,7 @@ impl<'a> Symbols<'a> {
             return;
         }
         if diagnostics.is_full() {
-            // It is only counted, and the search for a likely name takes time.
+            // The error is only counted, and the search for a similar name takes time.
             diagnostics.push(Diagnostic::error("E0301", "", name.at, ""));
             return;
         }
@@ -173,7 +173,7 @@ impl<'a> Symbols<'a> {
         });
     }
 
-    /// The same for a name after `t.`.
+    /// As `unknown`, for a name after `t.`.
     pub(super) fn unknown_member(&self, of: Entity, name: &Name, diagnostics: &mut Diagnostics) {
         if of == Entity::Thread && self.lost.contains(name.text.as_str()) {
             return;
@@ -225,7 +225,7 @@ impl Wanted {
         }
     }
 
-    /// How such a thing comes to be.
+    /// How to declare such a thing.
     fn declaration(self, name: &str, threads: &[&str]) -> String {
         match (self, threads) {
             (Self::Variable, _) => {

@@ -1,8 +1,8 @@
-//! What a policy declares, and never uses: the author meant to, or has changed his mind.
+//! What a policy declares and never uses: the author forgot to use it, or no longer needs it.
 //!
-//! The names alone decide. Nothing that a handler declares hides anything, so each name stands for one thing wherever it occurs. A
-//! name in verbatim text of any language is used there. A name that starts with `_` is left alone. Containers and functions are
-//! looked at where it shows by itself whether they are used (`classes.rs`, `functions.rs`).
+//! Only names are compared. Declarations in handlers hide nothing, so a name means the same wherever it occurs. A name
+//! in verbatim text of any language is used there. A name that starts with `_` is left alone. Containers and functions
+//! are checked where their uses are known anyway (`classes.rs`, `functions.rs`).
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
         Uses { diagnostics, names: Occurrences::default(), members: Occurrences::default(), locals: Vec::new() };
     uses.scheduler(tree);
     let Uses { names, members, .. } = uses;
-    // Of an enumeration, all are there because one is.
+    // One used name keeps all of its enumeration.
     let is_read = |name: &Name| names.read.contains(name.text.as_str());
     let lives = |name: &Name| tree.enumerations.iter().any(|all| all.contains(name) && all.iter().any(is_read));
     for constant in tree.constants.iter().filter(|constant| !lives(&constant.name)) {
@@ -40,14 +40,14 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
     let imports = tree.imports.iter().map(|import| (import, &names));
     for (import, occurrences) in imports.chain(tree.thread_imports.iter().map(|import| (import, &members))) {
         let name = import.name.text.as_str();
-        // What is assigned is for the application to read.
+        // An assigned import is for the application to read.
         if !occurrences.read.contains(name) && !occurrences.assigned.contains(name) {
             report(&import.name, format!("the import `{name}` is never used"), false, diagnostics);
         }
     }
 }
 
-/// Warns of constants that none of the values that are written outside of policies uses.
+/// Warns of constants that none of the values outside policies use.
 pub(crate) fn unused_constants<'a>(
     constants: &'a [Variable],
     values: impl Iterator<Item = &'a Expression>,
@@ -63,7 +63,7 @@ pub(crate) fn unused_constants<'a>(
     }
 }
 
-/// Whether its author knows that a name is not used.
+/// Whether the author says that a name is not used.
 pub(super) fn is_meant(name: &str) -> bool {
     name.starts_with('_')
 }
@@ -80,7 +80,7 @@ fn report(name: &Name, title: String, renamed: bool, diagnostics: &mut Diagnosti
     }
 }
 
-/// Where names occur that are not declared in a handler.
+/// Names that occur and are not declared in a handler.
 #[derive(Default)]
 struct Occurrences<'a> {
     read: BTreeSet<&'a str>,
@@ -107,11 +107,11 @@ struct Local<'a> {
 
 struct Uses<'a, 'd> {
     diagnostics: &'d mut Diagnostics,
-    /// What stands for itself.
+    /// Names on their own.
     names: Occurrences<'a>,
-    /// What stands behind a thread.
+    /// Names after a thread and a dot.
     members: Occurrences<'a>,
-    /// Those that are known where we are, the innermost last.
+    /// Those in scope, the innermost last.
     locals: Vec<Local<'a>>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Uses<'a, '_> {
         }
     }
 
-    /// Forgets the variables from this one on; those that were not used are reported.
+    /// Removes the variables from this one on, and reports those that were not used.
     fn close(&mut self, from: usize) {
         for local in self.locals.drain(from..).filter(|local| !local.read) {
             let fate = if local.assigned { "assigned, but never read" } else { "never used" };
@@ -283,7 +283,7 @@ impl<'a> Uses<'a, '_> {
         self.members.note(name, assigned);
     }
 
-    /// What a text does to what it names is not known.
+    /// It is unknown whether verbatim text reads or assigns a name, so it counts as both.
     fn texts(&mut self, alternatives: &'a [Alternative]) {
         for text in alternatives.iter().map(|alternative| alternative.text.as_str()) {
             for part in raw::parts(text) {

@@ -1,4 +1,4 @@
-//! Values that are written outside of policies, where only constants can be named.
+//! Values outside policies. Only constants can be named in them.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::symbols::{Symbol, Symbols};
 /// Constants, and what is computed from them.
 pub(crate) struct Values<'a> {
     symbols: Symbols<'a>,
-    /// With nothing but the constants.
+    /// Contains only the constants.
     policy: Policy,
 }
 
@@ -24,12 +24,12 @@ impl<'a> Values<'a> {
         Values { symbols: Symbols::new(framework, NOTHING), policy: super::nothing(framework) }
     }
 
-    /// Enters a constant, which can use those before it.
+    /// Declares a constant, which can use those before it.
     pub(crate) fn declare(&mut self, constant: &'a ast::Variable, diagnostics: &mut Diagnostics) {
         let value = constant.initial.as_ref().and_then(|value| self.value(value, constant.ty, diagnostics));
         let id = ConstantId(self.policy.constants.len());
         self.symbols.declare(&constant.name, Symbol::Constant(id), diagnostics);
-        // Of one without a value, nothing that uses it is known either.
+        // If a constant has no value, nothing that uses it has one.
         if value.is_none() {
             self.symbols.lose([constant.name.text.as_str()]);
         }
@@ -37,7 +37,7 @@ impl<'a> Values<'a> {
         self.policy.constants.push(Constant { name, element: None, value });
     }
 
-    /// The value of an expression of this type. `None`: it has none, which is reported.
+    /// The value of an expression of this type. `None`: it has no value, which is reported.
     pub(crate) fn value(&self, expression: &ast::Expression, ty: Type, diagnostics: &mut Diagnostics) -> Option<Value> {
         declarations::value(expression, ty, self.policy.constants.len(), &self.symbols, &self.policy, diagnostics)
     }

@@ -1,4 +1,4 @@
-//! Verbatim text: which alternative is taken, and what the names in it stand for.
+//! Verbatim text: selects an alternative and resolves the names in it.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use super::symbols::Symbol;
 const NOW: &str = "now";
 
 impl Body<'_, '_, '_> {
-    /// The text for the framework's language; without one, what stands behind `else`.
+    /// The text for the framework's language. Without one, the block after `else`.
     pub(super) fn verbatim(
         &mut self,
         alternatives: &[Alternative],
@@ -33,9 +33,9 @@ impl Body<'_, '_, '_> {
         for what in [Leave::Loop, Leave::Turn] {
             let leaving = otherwise.iter().flatten().find(|statement| statement.leaves(what));
             if let (Some(leaving), Some(all)) = (leaving, otherwise_at) {
-                let title = format!("what stands for verbatim text leaves the loop around it by `{}`", what.word());
+                let title = format!("the `else` of verbatim text leaves the loop around it by `{}`", what.word());
                 let diagnostic = Diagnostic::error("E0325", title, leaving.at, "not here");
-                self.lowering.diagnostics.push(diagnostic.related(all, "stands for the text"));
+                self.lowering.diagnostics.push(diagnostic.related(all, "replaces the text"));
             }
         }
         if let (Some(otherwise), Some(all)) = (&otherwise, otherwise_at) {
@@ -48,7 +48,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    /// What stands for a text that moves no thread moves none either.
+    /// Verbatim text moves no thread, so neither may the block that stands for it.
     fn only_effects(&mut self, block: &Block, all: At) {
         for statement in block {
             let what = match &statement.kind {
@@ -69,18 +69,18 @@ impl Body<'_, '_, '_> {
                     continue;
                 }
             };
-            let title = format!("what stands for verbatim text {what}");
+            let title = format!("the `else` of verbatim text {what}");
             let diagnostic = Diagnostic::error("E0325", title, statement.at, "not here")
-                .related(all, "stands for the text")
-                .note("verbatim text moves no thread and does not end the handler, so neither does what stands for it");
+                .related(all, "replaces the text")
+                .note("verbatim text moves no thread and does not end the handler, so neither can its `else`");
             self.lowering.diagnostics.push(diagnostic.help("set a variable here, and look at it afterwards"));
         }
     }
 }
 
 impl Lowering<'_, '_> {
-    /// The text among the alternatives that is in the framework's language. `Some(None)`: there is none, and that is right, because
-    /// something else stands for it.
+    /// The alternative in the framework's language. `Some(None)`: there is none, and none is needed, because something
+    /// else stands for it.
     pub(super) fn verbatim(
         &mut self,
         alternatives: &[Alternative],
@@ -110,7 +110,7 @@ impl Lowering<'_, '_> {
                 self.diagnostics.push(match meant {
                     Some(_) => diagnostic.help(format!("did you mean `{language}`?")),
                     None => diagnostic.help(format!(
-                        "add `else verbatim {language} {{ … }}`, or `else` and what stands for all languages"
+                        "add `else verbatim {language} {{ … }}`, or an `else` for all languages"
                     )),
                 });
                 None
@@ -137,7 +137,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// `statement`: it is one, and can assign.
+    /// `statement`: the text is a statement, and can assign.
     fn text(&mut self, alternative: &Alternative, statement: bool) -> Option<Verbatim> {
         let written = alternative.text.as_str();
         let mut pieces = Vec::new();
@@ -154,7 +154,7 @@ impl Lowering<'_, '_> {
                     match self.piece(&named(name.clone()), member.clone().map(named)) {
                         Some((piece, member_used)) => {
                             let end = member.as_ref().filter(|_| member_used).map_or(name.end, |member| member.end);
-                            // The `$` belongs to it.
+                            // Includes the `$`.
                             let range = name.start - 1..end;
                             if let Some(how) = assignment(written, range.clone()) {
                                 self.only_assigned(
@@ -178,7 +178,7 @@ impl Lowering<'_, '_> {
         whole.then(|| Verbatim { language: alternative.language.text.clone(), pieces })
     }
 
-    /// Refuses text that assigns to what it can only read: what the policy would have to file anew, or the host.
+    /// Refuses text that assigns to what it can only read: the policy or the host would have to act on the change.
     fn only_assigned(&mut self, piece: &Piece, how: &str, written: &str, at: At, statement: bool) {
         let keyed = |id: usize| {
             self.policy.containers.iter().find(|container| match &container.kind {
@@ -226,7 +226,7 @@ impl Lowering<'_, '_> {
         let plain = written.trim_start_matches('$');
         self.diagnostics.push(match piece {
             Piece::Place(_) => diagnostic.help(format!(
-                "let the text assign to a variable, and the policy to this, after it: `int x; verbatim c {{ $x = …; }} {plain} = x;`"
+                "let the text assign to a variable, and the policy copy it afterwards: `int x; verbatim c {{ $x = …; }} {plain} = x;`"
             )),
             Piece::Now | Piece::Constant(_) | Piece::Thread(_) | Piece::Text(_) => {
                 diagnostic.help("let the text assign to a variable of the policy or the handler")
@@ -234,7 +234,7 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// What a name stands for, and whether the name behind the dot belongs to it.
+    /// What a name stands for, and whether the name after the dot belongs to it.
     fn piece(&mut self, name: &Name, member: Option<Name>) -> Option<(Piece, bool)> {
         if name.text == NOW {
             if let Some(missing) = self.symbols.dialect.lacking(Feature::Time, "`now`", name.at) {
@@ -262,7 +262,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// What the framework's language needs before all other text.
+/// The text that the framework's language needs before all other text.
 pub(super) fn preamble(tree: &ast::Scheduler, language: &str) -> Vec<Preamble> {
     let fits = tree.verbatim.iter().filter(|alternative| alternative.language.text == language);
     fits.map(|alternative| Preamble {
@@ -282,7 +282,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// What C does to the name that stands here, if that can change it.
+/// What C code does to the name in this range, if that can change it.
 fn assignment(text: &str, name: Range<usize>) -> Option<&'static str> {
     let (mut before, mut after) = (text[..name.start].trim_end(), blank(&text[name.end..]));
     let operand = |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ')' || c == ']');
@@ -308,7 +308,7 @@ fn assignment(text: &str, name: Range<usize>) -> Option<&'static str> {
     address.filter(|before| !operand(before) || cast(before) || before.ends_with("return")).map(|_| "pointed to")
 }
 
-/// The text behind blanks and comments.
+/// The text after blanks and comments.
 fn blank(text: &str) -> &str {
     let text = text.trim_start();
     let comment = |open: &str, close: &str| {

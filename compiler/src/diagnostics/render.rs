@@ -1,4 +1,4 @@
-//! How diagnostics look: as those of rustc, whose renderer this is.
+//! Renders diagnostics as rustc does, with its renderer.
 
 use annotate_snippets::renderer::{DecorStyle, Renderer};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Snippet};
@@ -8,13 +8,13 @@ use crate::vocabulary::At;
 
 use super::{Diagnostic, Diagnostics, Severity};
 
-/// A line longer than this is not shown, in bytes.
+/// Lines longer than this, in bytes, are not shown.
 const LONGEST_LINE: usize = 2000;
 
 impl Diagnostics {
     /// All of them as text, in the order of the source, each followed by an empty line.
     ///
-    /// `source` is the text that they speak of; `color` adds escape sequences for a terminal.
+    /// `source` is the text that they are about; `color` adds escape sequences for a terminal.
     pub fn render(&self, source: &Source, color: bool) -> String {
         let mut text = String::new();
         for diagnostic in self.in_order() {
@@ -29,7 +29,7 @@ impl Diagnostics {
 }
 
 impl Diagnostic {
-    /// It alone, without a line's end after it.
+    /// One diagnostic, without a newline after it.
     pub fn render(&self, source: &Source, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() }.decor_style(DecorStyle::Ascii);
         renderer.render(&[self.group(source)])
@@ -88,7 +88,7 @@ impl Diagnostic {
     }
 }
 
-/// How long the line is on which a place starts.
+/// The length of the line on which a place starts.
 fn line_length(text: &str, at: At) -> usize {
     let (before, after) = text.split_at_checked(at.start as usize).unwrap_or((text, ""));
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);

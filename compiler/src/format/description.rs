@@ -1,16 +1,16 @@
 //! The structure of a framework description, without knowing what its lines say.
 //!
-//! A line is an item that ends with `;`, or with the `}` of its last block; `default` goes on with the line before. What is in
-//! braces are statements if a `;` is among it, else lines of words, as long or short as their author made them: the type of an event,
-//! a sequence, the list of a command.
+//! A line is an item that ends with `;`, or with the `}` of its last block; `default` continues the line before. Braces
+//! contain statements if there is a `;` in them. Otherwise, they contain lines of words, which stay as their author
+//! broke them: the type of an event, a sequence, the list of a command.
 
 use super::structure::{Body, Clause, Item, Reader};
 
-/// What cannot stand first on a line of words.
+/// Tokens that cannot start a line of words.
 const TIED: [&str; 6] = [",", ":", ".", "*", "?", ";"];
 
 impl Reader<'_> {
-    /// `framework NAME { … }`, and whatever else there is.
+    /// Reads `framework NAME { … }`.
     pub(super) fn description(&mut self) -> Vec<Item> {
         let start = self.at;
         self.statement();
@@ -28,7 +28,7 @@ impl Reader<'_> {
         vec![Item { clauses: vec![Clause { head, body: Some(Body::Braces(open, lines, close)) }] }]
     }
 
-    /// A line of a description. At least one token is passed.
+    /// Reads a line of a description, at least one token.
     fn line(&mut self) -> Item {
         let mut clauses = Vec::new();
         loop {
@@ -50,7 +50,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands in braces.
+    /// Reads what is in braces.
     fn described(&mut self) -> Body {
         let mut close = self.at + 1;
         while close + 1 < self.tokens.len() && !matches!(self.text(close), "{" | "}" | ";") {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         Body::Braces(open, items, self.closed())
     }
 
-    /// Passes words up to where their author started a line, outside of parentheses.
+    /// Skips words up to where their author started a line, outside of parentheses.
     fn words(&mut self, close: usize) {
         let start = self.at;
         let mut open = 0_usize;

@@ -1,4 +1,4 @@
-//! Which lines there are.
+//! Divides the tokens into lines.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::structure::{Body, Clause, Item, items};
 const INDENTATION: usize = 2;
 const CONTINUATION: usize = 4;
 
-/// The tokens of a policy as a text.
+/// Lays out tokens as a text.
 pub(super) fn lay_out(tokens: &[Token]) -> String {
     let (items, words) = items(tokens);
     let mut layout = Layout { tokens, words: &words, lines: Lines::default() };
@@ -22,20 +22,20 @@ pub(super) fn lay_out(tokens: &[Token]) -> String {
     layout.lines.finish()
 }
 
-/// Whether they were written on one line.
+/// Whether the tokens were written on one line.
 fn same_line(tokens: &[Token]) -> bool {
     tokens.iter().skip(1).all(|token| !token.newline && !token.text.contains('\n'))
 }
 
 struct Layout<'a> {
     tokens: &'a [Token<'a>],
-    /// Where, in their order, the words of a description stand that are no statements.
+    /// The ranges of a description's words that are not statements, in order.
     words: &'a [Range<usize>],
     lines: Lines,
 }
 
 impl Layout<'_> {
-    /// Statements, declarations or sections, from the first line of a block on.
+    /// Writes statements, declarations or sections, from the first line of a block on.
     fn items(&mut self, items: &[Item], indentation: usize) {
         for (index, item) in items.iter().enumerate() {
             let start = item.range().start;
@@ -48,7 +48,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Whether a statement stands on the line of the one before.
+    /// Whether a statement goes on the line of the one before.
     fn joins(&self, before: &Item, item: &Item) -> bool {
         let first = &self.tokens[item.range().start];
         before.is_plain()
@@ -68,7 +68,7 @@ impl Layout<'_> {
         self.plain(range, WIDTH).is_some()
     }
 
-    /// The comments before the first token of an item; then its line is begun.
+    /// Writes the comments before the first token of an item, and begins its line.
     fn lead(&mut self, token: usize, indentation: usize, first: bool) {
         let mut first = first;
         let mut inline = false;
@@ -86,7 +86,7 @@ impl Layout<'_> {
         }
     }
 
-    /// A comment between items. `inline`: after another one, on its line.
+    /// Writes a comment between items. `inline`: after another one, on its line.
     fn comment(&mut self, comment: &Comment, indentation: usize, first: bool, inline: bool) {
         if comment.trails() && (!first || !self.lines.is_closed()) {
             return self.lines.trail(comment.text, comment.column);
@@ -103,7 +103,7 @@ impl Layout<'_> {
         self.lines.push(inline, &shifted(comment.text, indentation));
     }
 
-    /// The comments before the end of a block, or of the file.
+    /// Writes the comments before the end of a block, or of the file.
     fn comments_before_end(&mut self, end: &Token, indentation: usize, first: bool) {
         let mut first = first;
         for comment in &end.comments {
@@ -117,7 +117,7 @@ impl Layout<'_> {
         }
     }
 
-    /// An item; its line is begun. `joined`: after another one.
+    /// Writes an item. Its line is begun. `joined`: it goes after another one.
     fn item(&mut self, item: &Item, indentation: usize, joined: bool) {
         if joined {
             self.inline_comments(item.range().start);
@@ -152,7 +152,7 @@ impl Layout<'_> {
         }
     }
 
-    /// An item that fits on the current line.
+    /// Writes an item that fits on the current line.
     fn flat_item(&mut self, item: &Item, text: &str) {
         let start = item.range().start;
         let space = !self.lines.is_fresh();
@@ -175,7 +175,8 @@ impl Layout<'_> {
         self.lines.push(space, text);
     }
 
-    /// Whether the author wrote it on one line. A lone statement has no say; a whole file is never on one.
+    /// Whether an item stays on one line because its author put it there. Whole files never do, plain statements only if
+    /// they are queries.
     fn stands_on_one_line(&self, item: &Item) -> bool {
         let same_line = |range: Range<usize>| same_line(&self.tokens[range]);
         let range = item.range();
@@ -192,7 +193,7 @@ impl Layout<'_> {
         }
     }
 
-    /// From the end of one clause to the start of the next: beside a brace, unless a comment or a long text is in the way.
+    /// Goes to the next clause: beside a brace, unless a comment or a long text is in the way.
     fn next_clause(&mut self, before: &Clause, clause: &Clause, indentation: usize) {
         let text: usize = clause.head.clone().map(|token| 1 + first_width(self.tokens[token].text)).sum();
         let beside = match &before.body {
@@ -217,7 +218,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The tokens of a clause before its body; whether they are all on the current line.
+    /// Writes the tokens of a clause before its body. Returns whether they are all on the current line.
     fn head(&mut self, clause: &Clause, indentation: usize) -> bool {
         if clause.head.is_empty() {
             return true;
@@ -242,7 +243,7 @@ impl Layout<'_> {
         (!items.is_empty() && self.lines.column() + 1 + width(&text) + " {".len() <= WIDTH).then_some(text)
     }
 
-    /// ` {`, the lines of a block, `}`; a block that is empty stays on the line.
+    /// Writes ` {`, the lines of a block, and `}`. An empty block stays on the line.
     fn block(&mut self, items: &[Item], close: usize, indentation: usize) {
         if self.lines.is_closed() {
             self.lines.start_line(indentation);
@@ -259,7 +260,7 @@ impl Layout<'_> {
         self.lines.push(false, "}");
     }
 
-    /// What belongs to an `if` or a loop without being a block: beside it if its author wrote it there and it fits.
+    /// Writes the single statement of an `if` or a loop: beside it, if its author wrote it there and it fits.
     fn single(&mut self, item: &Item, indentation: usize, beside: bool) {
         let first = &self.tokens[item.range().start];
         let on_one_line = self.on_one_line(item, WIDTH).filter(|_| item.is_plain() || self.stands_on_one_line(item));
@@ -277,7 +278,7 @@ impl Layout<'_> {
         self.item(item, inner, false);
     }
 
-    /// A statement's tokens, broken where they must be; its line is begun. Whether it is all on that line.
+    /// Writes a statement's tokens on a line that is begun, with breaks as needed. Returns whether one line was enough.
     ///
     /// After the last token `reserve` characters stay free.
     fn statement(&mut self, range: Range<usize>, indentation: usize, reserve: usize) -> bool {
@@ -314,7 +315,7 @@ impl Layout<'_> {
         self.tokens[token].comments.iter().any(|comment| comment.ends_line || comment.starts_line || comment.is_long())
     }
 
-    /// Tokens without a comment that breaks the line: as many lines as it takes. Whether one was enough.
+    /// Writes tokens without a comment that breaks the line, on as many lines as needed. Returns whether one sufficed.
     fn segment(
         &mut self,
         offset: usize,
@@ -351,7 +352,7 @@ impl Layout<'_> {
         Piece { gap: Gap { space: gap.space || !text.is_empty(), ..gap }, text: text + token.text }
     }
 
-    /// The comments before a token that is not the first of its statement.
+    /// Writes the comments before a token that is not the first of its statement.
     fn comments_in_statement(&mut self, token: usize, indentation: usize) {
         let inner = indentation + CONTINUATION;
         for comment in &self.tokens[token].comments {
@@ -369,14 +370,14 @@ impl Layout<'_> {
         }
     }
 
-    /// The comments before a token on its line.
+    /// Writes the comments before a token on its line.
     fn inline_comments(&mut self, token: usize) {
         for comment in &self.tokens[token].comments {
             self.lines.push(true, comment.text);
         }
     }
 
-    /// An item on one line, without the comments before it, if it can be on one that is not longer than `most`.
+    /// An item on one line of at most `most` characters, without the comments before it. `None`: impossible.
     fn on_one_line(&self, item: &Item, most: usize) -> Option<String> {
         let mut text = String::new();
         for (index, clause) in item.clauses.iter().enumerate() {
@@ -418,7 +419,7 @@ impl Layout<'_> {
             return Some(String::new());
         }
         let length = self.tokens.get(range.end.checked_sub(1)?)?.start.checked_sub(self.tokens[range.start].start);
-        // Comments and white space make a text longer, but hardly so much.
+        // Comments and white space make a text longer, but hardly by so much.
         if length? > 100 * WIDTH {
             return None;
         }
@@ -434,7 +435,7 @@ impl Layout<'_> {
         (!text.contains('\n') && width(&text) <= most).then_some(text)
     }
 
-    /// The comments before a token, each with a space after it; nothing if one of them ends a line.
+    /// The comments before a token, each with a space after it. `None`: one of them breaks the line.
     fn inline(&self, token: usize) -> Option<String> {
         let comments = &self.tokens[token].comments;
         let fine = comments.iter().all(|comment| !comment.ends_line && !comment.starts_line && !comment.is_long());
@@ -442,13 +443,13 @@ impl Layout<'_> {
     }
 }
 
-/// What is written in one go.
+/// Text that is not broken.
 struct Piece {
     gap: Gap,
     text: String,
 }
 
-/// How many pieces, at least one, go on a line from this column on. After the last of all `reserve` characters stay free.
+/// How many pieces, at least one, go on a line from a column on. After the very last, `reserve` characters stay free.
 fn line_length(pieces: &[Piece], from: usize, reserve: usize) -> usize {
     let mut column = from;
     let mut best: Option<(usize, usize)> = None;
@@ -472,12 +473,12 @@ fn line_length(pieces: &[Piece], from: usize, reserve: usize) -> usize {
     pieces.len()
 }
 
-/// Of the first line of a text, in characters.
+/// The width of the first line of a text, in characters.
 fn first_width(text: &str) -> usize {
     text.lines().next().map_or(0, width)
 }
 
-/// A comment of several lines in its new place. Its lines move with it only if they all start with a `*`.
+/// A comment of several lines in its new place. Its lines move with it only if all of them start with a `*`.
 fn shifted(text: &str, indentation: usize) -> String {
     let stars = text.lines().skip(1).all(|line| line.trim_start().starts_with('*'));
     let lines = text.lines().enumerate().map(|(index, line)| match index {

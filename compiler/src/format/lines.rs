@@ -1,15 +1,15 @@
-//! Lines as they come to be, and what is aligned in lines that follow one another.
+//! Collects lines, and aligns parts of consecutive ones.
 
 use super::WIDTH;
 
 /// A line without its end.
 #[derive(Debug, Default)]
 struct Line {
-    /// With its indentation. A long comment or a `verbatim` block has line breaks in it.
+    /// Includes the indentation. A long comment or a `verbatim` block contains line breaks.
     code: String,
-    /// A comment after the code, and the column in which it stood.
+    /// A comment after the code, and its column.
     trailing: Option<(String, usize)>,
-    /// Of a handler that stands on this line: its first word, and where its brace is.
+    /// For a handler on this line: its first word, and the offset of its brace.
     handler: Option<(String, usize)>,
 }
 
@@ -39,14 +39,14 @@ impl Lines {
         }
     }
 
-    /// Ends the line unless it is only begun, and indents the next.
+    /// Ends the line, if there is one, and indents the next.
     pub(super) fn start_line(&mut self, indentation: usize) {
         self.end_line();
         self.current.code = " ".repeat(indentation);
         self.begun = true;
     }
 
-    /// Adds to the line; it is not after a trailing comment.
+    /// Adds to the line, which must have no trailing comment.
     pub(super) fn push(&mut self, space: bool, text: &str) {
         if space && !self.current.code.is_empty() && !self.current.code.ends_with(' ') {
             self.current.code.push(' ');
@@ -55,7 +55,7 @@ impl Lines {
         self.begun = true;
     }
 
-    /// Puts a comment to the end of the line written last, which can have one already; there is a line.
+    /// Puts a comment at the end of the last line, which may have one already.
     pub(super) fn trail(&mut self, comment: &str, column: usize) {
         let line = if self.begun { Some(&mut self.current) } else { self.done.last_mut() };
         let Some(line) = line else {
@@ -71,7 +71,7 @@ impl Lines {
         }
     }
 
-    /// Puts a comment under the one that trails the line written last, if that stood in the same column; whether it did.
+    /// Puts a comment under the trailing one of the last line, if both stood in one column. Returns whether it did.
     pub(super) fn trail_below(&mut self, comment: &str, column: usize) -> bool {
         let last = if self.begun { Some(&self.current) } else { self.done.last() };
         let below = last.and_then(|line| line.trailing.as_ref()).is_some_and(|(text, above)| {
@@ -100,12 +100,12 @@ impl Lines {
         width(&self.current.code)
     }
 
-    /// The brace of a handler comes next, on the line of the whole handler.
+    /// Notes that the brace of a handler on one line comes next.
     pub(super) fn mark_handler(&mut self, word: &str) {
         self.current.handler = Some((word.to_owned(), self.current.code.len()));
     }
 
-    /// All lines, what is to be aligned aligned.
+    /// The text of all lines, with handlers and comments aligned.
     pub(super) fn finish(mut self) -> String {
         self.end_line();
         while self.done.last().is_some_and(|line| line.code.is_empty() && line.trailing.is_none()) {
@@ -146,9 +146,9 @@ fn align_handlers(run: &mut [Line]) {
 
 /// Gives each trailing comment its column.
 ///
-/// Comments on lines that follow one another are a group. A group that stood in one column stays there if the code leaves room
-/// and the column is meant: the group has several comments, or another group has the same column. All others move as far to the
-/// left as they can.
+/// Comments on consecutive lines are a group. A group that stood in one column stays there if the code leaves room and
+/// the column is meant: the group has several comments, or another group has the same column. All others move as far to
+/// the left as they can.
 fn align_comments(lines: &mut [Line]) {
     let kept: Vec<(usize, Option<usize>)> =
         groups(lines).map(|group| (group.len(), common_column(group))).collect::<Vec<_>>();
@@ -193,7 +193,7 @@ fn room(line: &Line) -> usize {
     if line.code.trim().is_empty() { 0 } else { width(&line.code) + 1 }
 }
 
-/// Of the last line of a text, in characters; a tabulator goes to the next multiple of eight.
+/// The width of the last line of a text, in characters. A tabulator goes to the next multiple of eight.
 pub(super) fn width(text: &str) -> usize {
     let line = text.rsplit('\n').next().unwrap_or_default();
     line.chars().fold(0, |column, character| if character == '\t' { column / 8 * 8 + 8 } else { column + 1 })

@@ -7,7 +7,7 @@ use crate::syntax::raw::closing_brace;
 /// A token of a policy. The last one of a text is empty: its end.
 #[derive(Debug)]
 pub(super) struct Token<'a> {
-    /// As written. Of a `verbatim` block the braces and all between them, byte for byte.
+    /// As written. For a `verbatim` block, the braces and all between them, byte for byte.
     pub(super) text: &'a str,
     pub(super) kind: Kind,
     /// Between the token before and this one.
@@ -66,7 +66,7 @@ pub(super) fn scan(text: &str) -> Vec<Token<'_>> {
         let token = lexer.next();
         let start = (base + token.at.start as usize).min(text.len());
         let mut after = (base + token.at.end as usize).min(text.len());
-        // Whatever else there is stands for a value.
+        // All other tokens count as values.
         let mut kind = if token.kind == TokenKind::Word {
             Kind::Word
         } else if matches!(token.kind, TokenKind::Sign(_)) {
@@ -100,7 +100,7 @@ pub(super) fn scan(text: &str) -> Vec<Token<'_>> {
     }
 }
 
-/// Whether `verbatim LANGUAGE` or `verbatim LANGUAGE TYPE` stands last.
+/// Whether the tokens end with `verbatim LANGUAGE` or `verbatim LANGUAGE TYPE`.
 fn opens_verbatim(tokens: &[Token]) -> bool {
     let words = tokens.iter().rev().take_while(|token| token.kind == Kind::Word).take(3);
     words.skip(1).any(|token| token.text == "verbatim")
@@ -135,7 +135,7 @@ fn comments(text: &str, start: usize, end: usize) -> (Vec<Comment<'_>>, bool) {
     }
 }
 
-/// Whether two texts have the same tokens, and between them the same comments but for white space at the ends of their lines.
+/// Whether two texts have the same tokens and, but for white space at the ends of lines, the same comments.
 pub(super) fn same(left: &[Token], right: &[Token]) -> bool {
     let comments = |token: &Token| -> Vec<Vec<String>> {
         token.comments.iter().map(|comment| comment.text.lines().map(|line| line.trim().to_owned()).collect()).collect()

@@ -1,27 +1,27 @@
-//! Where a space stands within a statement, and where its line can be broken.
+//! Where a statement has spaces, and where its line can be broken.
 
 use super::scan::{Kind, Token};
 
-/// What stands before a token.
+/// The gap before a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) space: bool,
-    /// How bad it is to break the line here: the lower the better. Nothing where it cannot be.
+    /// How bad a line break is here: the lower the better. `None`: impossible.
     pub(super) rank: Option<usize>,
-    /// What is broken off here is a line like the one before, and no more indented.
+    /// After a break here, the new line is not indented further.
     pub(super) line: bool,
 }
 
-/// What a token is, as far as spaces depend on it.
+/// The role of a token, as far as spaces depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// A name, a value.
     Operand,
-    /// A word that an operand or something else follows.
+    /// A word that something else follows, such as an operand.
     Keyword,
     /// `(`, `[`, the first bar of `|c|`
     Open,
-    /// Their ends.
+    /// The ends of these.
     Close,
     /// `-` and `!` before an operand, `++` before a place.
     Prefix,
@@ -37,12 +37,12 @@ enum Role {
     Other,
 }
 
-/// Words before a parenthesis that is not the list of a call.
+/// Words before a parenthesis that does not open the arguments of a call.
 const KEYWORDS: [&str; 11] =
     ["if", "else", "while", "for", "foreach", "do", "return", "in", "default", "on", "reverse"];
 
-/// What stands before each token of a line of a framework description that is no statement: `( schedule exit )*`,
-/// `t: READY -> BLOCKED`, `"cc", "-O2"`.
+/// The gaps in a line of a framework description that is not a statement: `( schedule exit )*`, `t: READY -> BLOCKED`,
+/// `"cc", "-O2"`.
 pub(super) fn of_words(tokens: &[Token]) -> Vec<Gap> {
     let mut depth = 0_usize;
     let mut gaps = Vec::with_capacity(tokens.len());
@@ -63,7 +63,7 @@ pub(super) fn of_words(tokens: &[Token]) -> Vec<Gap> {
     gaps
 }
 
-/// What stands before each token of a statement, or of the head of one.
+/// The gaps in a statement, or in the head of one.
 pub(super) fn of_statement(tokens: &[Token]) -> Vec<Gap> {
     let roles = roles(tokens);
     let mut depth = 0_usize;
@@ -99,7 +99,7 @@ fn space(before: (&str, Role), after: (&str, Role)) -> bool {
     }
 }
 
-/// Whether two tokens without a space between them would be read as something else.
+/// Whether two tokens would be read as something else without a space between them.
 fn merges(tokens: &[Token], before: usize) -> bool {
     let (left, right) = (&tokens[before], &tokens[before + 1]);
     let letters = |token: &Token| matches!(token.kind, Kind::Word | Kind::Value);
@@ -111,10 +111,10 @@ fn merges(tokens: &[Token], before: usize) -> bool {
     (letters(left) && letters(right)) || doubled || comment || longer || fraction
 }
 
-/// The rank of a place that is worse than all others, on whatever level.
+/// The rank of the worst places, on any level of brackets.
 const LAST_RESORT: usize = usize::MAX;
 
-/// How bad it is to break a line between two tokens on one level of brackets; nothing where it cannot be broken.
+/// How bad a line break is between two tokens on one level of brackets. `None`: impossible.
 fn badness(before: (&str, Role), after: (&str, Role), space: bool) -> Option<usize> {
     match (before.0, after.0) {
         (_, "(") if before.1 == Role::Keyword => None,
@@ -134,10 +134,10 @@ fn badness(before: (&str, Role), after: (&str, Role), space: bool) -> Option<usi
     }
 }
 
-/// An operand is awaited at the start, after operators and after keywords; else an operator.
+/// An operand is expected at the start, after operators and after keywords; elsewhere, an operator.
 fn roles(tokens: &[Token]) -> Vec<Role> {
     let mut roles: Vec<Role> = Vec::with_capacity(tokens.len());
-    // What is open; a bar is closed by a bar.
+    // The open brackets. A bar is closed by a bar.
     let mut open: Vec<&str> = Vec::new();
     for (index, token) in tokens.iter().enumerate() {
         let ended = matches!(roles.last(), Some(Role::Operand | Role::Close | Role::Postfix));
@@ -149,7 +149,7 @@ fn roles(tokens: &[Token]) -> Vec<Role> {
             (_, "*") if !ended => Role::Operand,
             (_, "-" | "!" | "+" | "~" | "++" | "--") if !ended => Role::Prefix,
             (_, "++" | "--") => Role::Postfix,
-            // Of a scenario: `expect share of A = 50% within 2%;`
+            // In a scenario: `expect share of A = 50% within 2%;`
             (_, "%") if tokens[0].text == "expect" && ends_after_percent(tokens.get(index + 1)) => Role::Postfix,
             (_, "|") if !ended && !second_bar(&roles, tokens, index) => {
                 open.push("|");
@@ -178,7 +178,7 @@ fn roles(tokens: &[Token]) -> Vec<Role> {
     roles
 }
 
-/// Whether `%` before this is no operator.
+/// Whether a `%` before this token is not an operator.
 fn ends_after_percent(next: Option<&Token>) -> bool {
     next.is_none_or(|next| matches!(next.text, ";" | "within" | "because"))
 }

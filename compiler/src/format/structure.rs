@@ -1,5 +1,5 @@
-//! What a formatter must know of the structure of a policy, or of a framework description (`description.rs`): where statements
-//! start and end, and what stands in blocks.
+//! The structure of a policy, or of a framework description (`description.rs`), as far as a formatter needs it: where
+//! statements start and end, and what is in blocks.
 
 use std::ops::Range;
 
@@ -7,24 +7,24 @@ use super::scan::{Kind, Token};
 
 /// A statement, a declaration, a section, a handler: `head body head body …`.
 ///
-/// `if` has a clause for each of its branches, `verbatim` one for each alternative, `do` one for its body and one for its
-/// condition; all others have one clause.
+/// `if` has a clause for each of its branches, `verbatim` one for each alternative, `do` one for its body and one for
+/// its condition; all others have one clause.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) clauses: Vec<Clause>,
 }
 
-/// Tokens, and what belongs to them.
+/// A head, and the body that belongs to it.
 #[derive(Debug)]
 pub(super) struct Clause {
-    /// By index. Empty before a lone block.
+    /// The indices of its tokens. Empty before a lone block.
     pub(super) head: Range<usize>,
     pub(super) body: Option<Body>,
 }
 
 #[derive(Debug)]
 pub(super) enum Body {
-    /// `{ … }`: the indices of the braces, and what stands between them.
+    /// `{ … }`: the indices of the braces, and the items between them.
     Braces(usize, Vec<Item>, usize),
     /// A statement alone.
     Single(Box<Item>),
@@ -61,8 +61,8 @@ impl Clause {
     }
 }
 
-/// The structure of tokens that can be parsed; what could not be is at least kept. And where, in their order, words stand in
-/// lines of their author's.
+/// The structure of tokens that can be parsed; all others are at least kept. Also, in order, the ranges of words that
+/// keep their author's lines.
 pub(super) fn items(tokens: &[Token]) -> (Vec<Item>, Vec<Range<usize>>) {
     let mut reader = Reader { tokens, at: 0, words: Vec::new() };
     let mut items = if reader.is("framework") { reader.description() } else { Vec::new() };
@@ -76,7 +76,7 @@ pub(super) struct Reader<'a> {
     pub(super) tokens: &'a [Token<'a>],
     /// The token to be read next.
     pub(super) at: usize,
-    /// What has been read of a description that is no statement.
+    /// The parts of a description read so far that are not statements.
     pub(super) words: Vec<Range<usize>>,
 }
 
@@ -93,7 +93,7 @@ impl Reader<'_> {
         self.at + 1 >= self.tokens.len()
     }
 
-    /// At least one token is passed.
+    /// Reads at least one token.
     fn item(&mut self) -> Item {
         let start = self.at;
         match self.text(start) {
@@ -125,7 +125,7 @@ impl Reader<'_> {
                 let ended = self.at > start && self.text(self.at - 1) == ";";
                 let body = if self.is("{") && !ended { Some(self.braces()) } else { None };
                 let mut clauses = vec![Clause { head, body }];
-                // Of a scheduler in a hierarchy; in a policy no statement begins so.
+                // For a scheduler in a hierarchy. In a policy, no statement begins this way.
                 if !ended && self.is("with") && self.text(self.at + 1) == "{" {
                     let head = self.at..self.at + 1;
                     self.at += 1;
@@ -136,12 +136,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Of a scenario: `thread NAME with { … } every 5ms { … }`
+    /// In a scenario: `thread NAME with { … } every 5ms { … }`
     fn simulated(&mut self) -> Item {
         let mut clauses = Vec::new();
         loop {
             let start = self.at;
-            // What follows the values of a `with` may be the braces of the phases alone.
+            // The braces of the phases may follow the values of a `with` at once.
             if !self.is("{") {
                 self.statement();
             }
@@ -221,7 +221,7 @@ impl Reader<'_> {
         self.brackets("(", ")");
     }
 
-    /// Passes what stands in brackets, if they stand here.
+    /// Skips brackets and what is in them, if they start here.
     fn brackets(&mut self, opening: &str, closing: &str) {
         let mut open = 0_usize;
         while !self.is_end() {
@@ -240,7 +240,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What belongs to an `if`, an `else` or a loop.
+    /// The body of an `if`, an `else` or a loop.
     fn body(&mut self) -> Option<Body> {
         if self.is_end() || self.is("}") {
             return None;
@@ -258,14 +258,14 @@ impl Reader<'_> {
         Body::Braces(open, items, self.closed())
     }
 
-    /// Passes a `}`, if there is one.
+    /// Skips a `}`, if there is one.
     pub(super) fn closed(&mut self) -> usize {
         let close = self.at;
         self.at += usize::from(!self.is_end());
         close
     }
 
-    /// Passes tokens up to a `;` (which is passed), a block or the end of one. Braces after `=` are no block.
+    /// Skips tokens through a `;`, or up to a block or the end of one. Braces after `=` or `enum` are no block.
     pub(super) fn statement(&mut self) {
         let start = self.at;
         let mut open = 0_usize;
@@ -277,7 +277,7 @@ impl Reader<'_> {
                 "{" if inside || (self.at > start && matches!(self.text(self.at - 1), "=" | "enum")) => open += 1,
                 "{" => return,
                 "}" if inside => open -= 1,
-                // A lone one must be passed.
+                // A lone one must be skipped.
                 "}" if self.at == start => {
                     self.at += 1;
                     return;

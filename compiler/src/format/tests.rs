@@ -1,4 +1,4 @@
-//! What comes out, by examples.
+//! Examples of formatted texts.
 
 use super::*;
 
@@ -9,13 +9,13 @@ fn formatted(text: &str) -> String {
     }
 }
 
-/// The text becomes that, and that stays.
+/// Formatting makes `expected` of the text, and keeps that.
 fn becomes(text: &str, expected: &str) {
     assert_eq!(formatted(text), expected);
     assert_eq!(formatted(expected), expected);
 }
 
-/// The same for what stands in a scheduler.
+/// As `becomes`, for the inside of a scheduler.
 fn inside(text: &str, expected: &str) {
     let indented: String =
         expected.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect();
@@ -150,7 +150,7 @@ fn what_is_not_known_yet_is_laid_out_by_its_signs() {
     assert_eq!(laid_out(expected), expected);
 }
 
-/// Comments that come to stand in one column, or at the end of a line, only by being laid out.
+/// Comments that only the layout puts in one column, or at the end of a line.
 #[test]
 fn what_is_laid_out_anew_stays() {
     let twice = |text: &str| {
@@ -159,7 +159,7 @@ fn what_is_laid_out_anew_stays() {
     };
     twice("scheduler x {\n  data\n// a\n{ //\n   //\n const /**/ // b\nint K = 2; } }");
     twice("scheduler x { event a(t) { t => b; } /**/ // c\n  event d /* e */  /* f\n * g\n */\n { b => t; } }");
-    // A tabulator in what is kept as it is.
+    // A tabulator in text that is kept as it is.
     twice("scheduler x { event a(t) { b = verbatim c int { 1\n/\t2 } else /**/ // c\n1; t => b; /**/ // d\n } }");
 }
 

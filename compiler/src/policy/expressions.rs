@@ -8,7 +8,7 @@ use super::{
 /// How a statement or expression names a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContainerRef {
-    /// One that is known before run time: `ready`, or an element with a constant index.
+    /// Known before run time: `ready`, or an element with a constant index.
     One(ContainerId),
     /// `ready[i]`. An index out of range means the nearest element.
     Element {
@@ -48,9 +48,9 @@ pub enum Place {
     Import(ImportId),
     /// What the policy keeps for a thread.
     Attribute(Thread, AttributeId),
-    /// `t.x[i]`: the same of an array.
+    /// `t.x[i]`: an element of an attribute.
     AttributeElement {
-        /// Whose.
+        /// The thread that has it.
         thread: Thread,
         /// The first element of the array.
         first: AttributeId,
@@ -70,26 +70,25 @@ pub enum Thread {
     Local(LocalId),
     /// The thread in a threadref, which `verify` proves to hold one at this point.
     Slot(ContainerId),
-    /// The thread that is next to be removed from another container, which is proved to hold one. It is only looked at: what is kept
-    /// of it is read.
+    /// The next thread to be removed from another container, which is proved to hold one. Its data is only read.
     First(ContainerId),
 }
 
-/// Whom a link is to name, or is compared with.
+/// What a link is to name, or is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Referent {
     /// `none`: no thread.
     None,
     /// A parameter or a cursor.
     Thread(LocalId),
-    /// The thread in a threadref of `data`, which is known before run time; none, if it is empty.
+    /// The thread in a threadref of `data` that is known before run time; none, if it is empty.
     Held(ContainerRef),
-    /// Whom a link names; none, if it names none.
+    /// The thread that another link names; none, if it names none.
     Linked(Thread, LinkId),
 }
 
 impl Referent {
-    /// The thread that has to be there: it is meant itself, or for a link of it.
+    /// The thread that must exist: the one that is meant, or whose link is meant.
     pub fn thread(&self) -> Option<Thread> {
         match self {
             Referent::Thread(local) => Some(Thread::Local(*local)),
@@ -98,7 +97,7 @@ impl Referent {
         }
     }
 
-    /// The threadref that is looked into.
+    /// The threadref whose thread is meant.
     pub fn container(&self) -> Option<&ContainerRef> {
         match self {
             Referent::Held(slot) => Some(slot),
@@ -131,53 +130,53 @@ pub enum Expression {
     Size(ContainerRef),
     /// `t in c`, a bool.
     In(Thread, ContainerRef),
-    /// `t == u`, a bool: whether two names stand for one thread, or for one node. Of what a threadref holds, [`Expression::In`] tells.
+    /// `t == u`, a bool: whether two names stand for one thread or node. For a threadref, there is [`Expression::In`].
     Same(LocalId, LocalId),
     /// `t.owner == u`, a bool: whether a link names this thread, or neither names one.
     Linked {
-        /// Whose link it is.
+        /// The thread that has the link.
         thread: Thread,
         /// The link.
         link: LinkId,
         /// What it is compared with.
         to: Referent,
     },
-    /// `float(x)` of an int, the nearest float; `int(x)` of a float, towards zero, the highest or lowest int where none is so high
-    /// or low. The type is that of the result.
+    /// `float(x)` of an int: the nearest float. `int(x)` of a float: towards zero; out of range, the highest or lowest
+    /// int. The type is that of the result.
     Convert(Type, Box<Expression>),
     /// `-x` on int, time and float, `!x` on bool.
     Unary(UnaryOperator, Box<Expression>),
-    /// [`BinaryOperator::joins`] says of which types; `&&` and `||` evaluate the right one only when it decides.
+    /// [`BinaryOperator::joins`] says for which types. `&&` and `||` evaluate the right operand only if it decides.
     Binary(BinaryOperator, Box<Expression>, Box<Expression>),
     /// An int used as a condition: true unless 0.
     NotZero(Box<Expression>),
-    /// `c ? a : b`, with a condition that is a bool, and two values of one type. Only the one that is meant is evaluated.
+    /// `c ? a : b`, with a condition that is a bool, and two values of one type. Only the chosen value is evaluated.
     Choose(Box<Expression>, Box<Expression>, Box<Expression>),
-    /// `random(n)`, an int: the next number of the policy's generator, from 0 to below `n`; 0, if `n` is below 1. Each evaluation is
-    /// another draw, so it stands only as the whole of what is assigned: `verify` sees to it.
+    /// `random(n)`, an int: the next number of the policy's generator, from 0 to below `n`; 0, if `n` is below 1. Each
+    /// evaluation is another draw, so it can only be the whole value of an assignment, as `verify` checks.
     Random(Box<Expression>),
     /// `verbatim c int { … } else 4`: any value of the type.
     Verbatim {
-        /// Of the value.
+        /// The type of the value.
         ty: Type,
-        /// Copied into what is generated.
+        /// Copied into generated code.
         text: Verbatim,
-        /// What the interpreter takes instead. Without it, the policy cannot be interpreted.
+        /// What the interpreter uses instead. Without it, the policy cannot be interpreted.
         otherwise: Option<Box<Expression>>,
     },
 }
 
-/// Text of the language that the policy is translated into, with names of the policy in it (CATAPULTS 2005, §5.3).
+/// Text in the language that the policy is translated into, with names of the policy in it (CATAPULTS 2005, §5.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verbatim {
     /// The language.
     pub language: String,
-    /// In order. No two of them are text side by side.
+    /// In order. No two adjacent pieces are text.
     pub pieces: Vec<Piece>,
 }
 
 impl Verbatim {
-    /// What it names that holds a value.
+    /// The places that it names.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Place(place) => Some(place),
@@ -185,7 +184,7 @@ impl Verbatim {
         })
     }
 
-    /// The threads that it names, by themselves or for something that is kept of them.
+    /// The threads that it names, directly or through an attribute or import.
     pub fn threads(&self) -> impl Iterator<Item = Thread> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Place(place) => place.thread(),
@@ -196,7 +195,7 @@ impl Verbatim {
 }
 
 impl Piece {
-    /// What stands in text for an expression that is a name.
+    /// The piece for an expression that is a name.
     pub(crate) fn naming(expression: Expression) -> Option<Piece> {
         if let Expression::Constant(constant) = expression {
             Some(Piece::Constant(constant))
@@ -211,11 +210,11 @@ impl Piece {
 /// A part of verbatim text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// To be copied.
+    /// Is copied.
     Text(String),
     /// The name of a constant.
     Constant(ConstantId),
-    /// What holds a value.
+    /// A place that holds a value.
     Place(Place),
     /// The instant of the event or query.
     Now,
@@ -224,7 +223,7 @@ pub enum Piece {
 }
 
 impl Expression {
-    /// Whether it, or an expression within it, is such.
+    /// Whether it, or an expression within it, satisfies `such`.
     pub fn any(&self, such: &impl Fn(&Expression) -> bool) -> bool {
         such(self) || self.parts().any(|part| part.any(such))
     }
@@ -241,7 +240,7 @@ impl ContainerRef {
         self.numbers().map(ContainerId)
     }
 
-    /// The same, by their numbers.
+    /// As `candidates`, as numbers.
     pub fn numbers(&self) -> std::ops::Range<usize> {
         let (first, length) = match self {
             ContainerRef::One(only) => (*only, 1),
@@ -255,7 +254,7 @@ impl ContainerRef {
         self.numbers().contains(&container.0)
     }
 
-    /// The index, where it is computed at run time.
+    /// The index, if it is computed at run time.
     pub fn index(&self) -> Option<&Expression> {
         match self {
             ContainerRef::Element { index, .. } => Some(index),
@@ -265,7 +264,7 @@ impl ContainerRef {
 }
 
 impl Thread {
-    /// The container whose thread it is, whichever that is.
+    /// The container that holds the thread, if the thread is named by it.
     pub fn held_by(self) -> Option<ContainerId> {
         match self {
             Thread::Slot(container) | Thread::First(container) => Some(container),
@@ -281,7 +280,7 @@ impl From<ContainerId> for ContainerRef {
 }
 
 impl Place {
-    /// The index, where it is computed at run time.
+    /// The index, if it is computed at run time.
     pub fn index(&self) -> Option<&Expression> {
         match self {
             Place::VariableElement { index, .. } | Place::AttributeElement { index, .. } => Some(index),
@@ -303,7 +302,7 @@ impl Place {
         }
     }
 
-    /// The attributes of the thread that it can be; of all other places, none.
+    /// The attributes that it can be. None, for all other places.
     pub fn attributes(&self) -> std::ops::Range<usize> {
         match self {
             Place::Attribute(_, attribute) => attribute.0..attribute.0 + 1,
@@ -316,7 +315,7 @@ impl Place {
         }
     }
 
-    /// The variables of the policy that it can be; of all other places, none.
+    /// The variables of the policy that it can be. None, for all other places.
     pub fn variables(&self) -> std::ops::Range<usize> {
         match self {
             Place::Variable(variable) => variable.0..variable.0 + 1,
@@ -330,21 +329,21 @@ impl Place {
     }
 }
 
-/// What an expression names by itself. What its parts name is theirs.
+/// What an expression names itself, without its parts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names<'e> {
-    /// What is read.
+    /// The place that is read.
     pub place: Option<&'e Place>,
-    /// What is looked into.
+    /// The container that is looked into.
     pub container: Option<&'e ContainerRef>,
-    /// What are asked for themselves, and not for what is kept of them.
+    /// The threads that are meant themselves, not what is kept of them.
     pub threads: [Option<Thread>; 2],
-    /// Text, which names what it likes.
+    /// Text, which can name anything.
     pub verbatim: Option<&'e Verbatim>,
 }
 
 impl Expression {
-    /// What it names by itself.
+    /// What it names itself, without its parts.
     pub fn names(&self) -> Names<'_> {
         let nothing = Names::default();
         match self {

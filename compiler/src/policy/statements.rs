@@ -5,19 +5,19 @@ use super::{
     Thread, Type, Verbatim,
 };
 
-/// What is done when an event is raised or a query asked.
+/// What a policy does when an event is raised or a query asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
     /// The full name of the event or query in the framework description: `block.io.read`. A handler for a family or for
     /// several events is repeated for each of them, so that later stages never match names.
     pub name: String,
-    /// What was written before the body for this event: `block.*`, or the same as `name`.
+    /// The name that the source gives for this event: `block.*`, or the same as `name`.
     pub written: String,
     /// Parameters first (there are [`Handler::parameters`] of them), then the locals and cursors of the body.
     pub locals: Vec<Local>,
     /// How many of `locals` are parameters; each of these is a thread or a node.
     pub parameters: usize,
-    /// Of a policy with nodes: it runs in the instance of none. What it has is `global`, and the containers of nodes.
+    /// With nodes: it runs in the instance of no node, and can use only `global` and the containers of nodes.
     pub global: bool,
     /// `None` for an event, the type of the value for a query.
     pub returns: Option<Type>,
@@ -43,7 +43,7 @@ pub struct Local {
 pub enum LocalKind {
     /// A parameter, or the thread that a `foreach` visits: it names a thread wherever that is, and holds nothing.
     Thread,
-    /// The same of a node.
+    /// As `Thread`, for a node.
     Node,
     /// A variable of the body; it is assigned before it is read (`check` inserts the initialiser, else 0 or `false`).
     Value(Type),
@@ -59,9 +59,9 @@ pub struct Statement {
     pub id: StatementId,
     /// What it does.
     pub kind: StatementKind,
-    /// Where it is written. For `If` and loops, the part before the body; for a loop that tests last, the part after it.
+    /// Where it is written. `If` and loops: the part before the body; loops that test last: the part after it.
     pub at: At,
-    /// Of a statement of a function: the call in the handler that it is there for.
+    /// For a statement inlined from a function: the call in the handler.
     pub called: Option<At>,
 }
 
@@ -105,7 +105,7 @@ impl Statement {
         }
     }
 
-    /// What it assigns by itself, and the value.
+    /// The place that it assigns itself, and the value.
     pub fn assigns(&self) -> Option<(&Place, &Expression)> {
         match &self.kind {
             StatementKind::Set { place, value } => Some((place, value)),
@@ -125,7 +125,7 @@ impl Statement {
         }
     }
 
-    /// The condition on which the blocks inside it are done.
+    /// The condition on which the blocks inside it run.
     pub fn condition(&self) -> Option<&Expression> {
         match &self.kind {
             StatementKind::If { condition, .. } | StatementKind::Loop { condition, .. } => Some(condition),
@@ -162,7 +162,7 @@ impl Statement {
         }
     }
 
-    /// What of the loop around it, it can leave early.
+    /// Whether it can leave the loop around it, or an iteration of that, early.
     pub fn leaves(&self, what: Leave) -> bool {
         if let StatementKind::Leave { what: own } = &self.kind {
             return *own == what;
@@ -170,12 +170,12 @@ impl Statement {
         !self.is_loop() && self.blocks().flatten().any(|inner| inner.leaves(what))
     }
 
-    /// Whether the blocks inside it are done in turns.
+    /// Whether it is a loop.
     pub fn is_loop(&self) -> bool {
         matches!(self.kind, StatementKind::Foreach { .. } | StatementKind::Follow { .. } | StatementKind::Loop { .. })
     }
 
-    /// Blocks inside it of which one is certainly done; none if it can be passed without any.
+    /// Blocks inside it of which one certainly runs. None, if it is possible that none runs.
     pub fn branches(&self) -> Vec<&Block> {
         match &self.kind {
             StatementKind::If { then, otherwise, .. } => vec![then, otherwise],
@@ -217,7 +217,7 @@ impl Statement {
         thread.into_iter().chain(other)
     }
 
-    /// The expressions that it evaluates itself, indices included: its condition or value last.
+    /// The expressions that it evaluates itself, indices included. Its condition or value comes last.
     pub fn expressions<'a>(&'a self) -> impl Iterator<Item = &'a Expression> {
         let of = |source: &'a Source| match source {
             Source::Container(container) => container.index(),
@@ -244,31 +244,31 @@ impl Statement {
 /// What a statement does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementKind {
-    /// `place = value;` `x++` and `x += 1` are written out. Assigning to a sort key re-files a queued thread.
+    /// `place = value;`, also written `x++` or `x += 1`. Assigning to a sort key re-files a queued thread.
     Set {
         /// What is assigned.
         place: Place,
         /// Evaluated first; of the same type as the place.
         value: Expression,
     },
-    /// `t.owner = u;`: the link of a thread names this one from now on.
+    /// `t.owner = u;`: from now on, the link of `t` names `u`.
     Link {
-        /// Whose link it is.
+        /// The thread that has the link.
         thread: Thread,
         /// The link.
         link: LinkId,
-        /// Whom it names.
+        /// What it names from now on.
         to: Referent,
     },
     /// `source => destination;`
     Transfer {
         /// Where the thread comes from.
         source: Source,
-        /// Where it goes: no array as a whole.
+        /// Where it goes. Never an array as a whole.
         destination: ContainerRef,
     },
-    /// `t => n;`: the thread leaves for another node. It is in hand there until the host raises, in the instance of that node,
-    /// the event of a thread that comes.
+    /// `t => n;`: the thread leaves for another node. It is in hand there until the host raises the event of an
+    /// arriving thread, in the instance of that node.
     Send {
         /// Where the thread comes from.
         source: Source,
@@ -280,7 +280,7 @@ pub enum StatementKind {
         /// What is destroyed.
         source: Source,
     },
-    /// `dispatch current;`: the host is to run the thread held there. The handler ends.
+    /// `dispatch current;`: the host is to run the thread in the threadref. The handler ends.
     Dispatch {
         /// A threadref of class RUNNING.
         slot: ContainerId,
@@ -289,43 +289,43 @@ pub enum StatementKind {
     If {
         /// Of type `bool`.
         condition: Expression,
-        /// Done when it is true.
+        /// Runs if it is true.
         then: Block,
-        /// Done when it is false; empty without `else`.
+        /// Runs if it is false; empty without `else`.
         otherwise: Block,
     },
     /// `foreach t in c`: visits the threads that were in `c` at its start, in the order of removal. The body moves or
-    /// destroys no thread but the one visited.
+    /// destroys only the thread visited.
     Foreach {
         /// The thread visited.
         cursor: LocalId,
-        /// Where the threads are; an index is computed once, before the first visit.
+        /// Where the threads are. An index is computed once, before the first visit.
         container: ContainerRef,
-        /// Done for each.
+        /// Runs for each thread.
         body: Block,
     },
-    /// `foreach u in t.owner { … }`: done once, for the thread that the link names at its start, wherever that is; not at all if it
-    /// names none.
+    /// `foreach u in t.owner { … }`: runs once, for the thread that the link names at the start, wherever that is.
+    /// Does not run if the link names none.
     Follow {
         /// The thread that is named.
         cursor: LocalId,
-        /// Whose link it is.
+        /// The thread that has the link.
         thread: Thread,
         /// The link.
         link: LinkId,
-        /// Done for it.
+        /// Runs for that thread.
         body: Block,
     },
-    /// `while (…) …`, `for (…; …; …) …`, `do … while (…);`: turns as long as the condition holds. What a `for` does first
-    /// stands before the loop.
+    /// `while (…) …`, `for (…; …; …) …`, `do … while (…);`: repeats while the condition holds. The first part of a
+    /// `for` stands before the loop.
     Loop {
         /// Of type `bool`.
         condition: Expression,
         /// When it is tested.
         test: Test,
-        /// Done in each turn.
+        /// Runs in each iteration.
         body: Block,
-        /// Done after the body in each turn: the last part of a `for`, else empty.
+        /// Runs after the body in each iteration: the last part of a `for`, else empty.
         step: Block,
     },
     /// `return;` in an event, `return value;` in a query. The handler ends.
@@ -333,12 +333,12 @@ pub enum StatementKind {
         /// Present exactly in queries.
         value: Option<Expression>,
     },
-    /// `break;`, `continue;`: of the innermost loop around it. There is one.
+    /// `break;`, `continue;`: leaves the innermost loop around it. There is one.
     Leave {
         /// Which of the two.
         what: Leave,
     },
-    /// `fail "reason";`: the application's call fails for this reason; nothing that the handler did before is undone, so
+    /// `fail "reason";`: the application's call fails for this reason. Nothing that the handler did is undone, so
     /// `verify` demands that it did nothing. The handler ends.
     Fail {
         /// Shown to the user of the application.
@@ -346,7 +346,7 @@ pub enum StatementKind {
     },
     /// `verbatim c { … } else { … }`: may change what it names, moves no thread, and does not end the handler.
     Verbatim {
-        /// Copied into what is generated.
+        /// Copied into generated code.
         text: Verbatim,
         /// What the interpreter does instead. Without it, the policy cannot be interpreted.
         otherwise: Option<Block>,
@@ -356,13 +356,13 @@ pub enum StatementKind {
 /// What leaves its container in a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The thread next to be removed from a container.
+    /// The next thread to be removed from a container.
     Container(ContainerRef),
     /// A thread or node named by a parameter or cursor, wherever it is.
     Thread(LocalId),
 }
 
-/// Whether an expression within a block, at any depth, is such.
+/// Whether an expression within a block, at any depth, satisfies `such`.
 pub(super) fn within_block(block: &Block, such: &impl Fn(&Expression) -> bool) -> bool {
     block.iter().any(|statement| {
         statement.expressions().any(|own| own.any(such)) || statement.blocks().any(|inner| within_block(inner, such))

@@ -14,13 +14,13 @@
 //! }
 //! ```
 //!
-//! Declarations and statements carry their place in the source, `@line:start..end`; what the framework supplies says
-//! `framework` before it. Binary operators stand in parentheses. A name that is not the first of its kind in scope is
-//! followed by its number there: beside a variable `x`, a local `x` is `x#1`. Scope goes from the outside in, constants,
-//! variables, imports, containers, locals; and for what follows a dot, attributes, thread imports. An array is declared on one line,
+//! Declarations and statements carry their place in the source, `@line:start..end`. What the framework supplies says
+//! `framework` before it. Binary operators stand in parentheses. If a name means several things, each but the first is
+//! followed by its number: beside a variable `x`, a local `x` is `x#1`. The order is constants, variables, imports,
+//! containers, locals; after a dot: attributes, links, thread imports. An array is declared on one line,
 //! `variable count[2]: int = 0, 7`.
 //!
-//! [`print`] and [`read`] are inverse: a policy that is printed and read is the same policy, statement numbers included.
+//! [`print`] and [`read`] are inverse: reading a printed policy gives the same policy, statement numbers included.
 
 mod lexer;
 mod names;

@@ -1,4 +1,4 @@
-//! The syntax tree: what was written, with its places, nothing resolved.
+//! The syntax tree: the source as written, with places and unresolved names.
 
 pub use crate::vocabulary::{At, BinaryOperator, Entity, Leave, StateClass, Test, Type, UnaryOperator};
 
@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 pub struct Scheduler {
     /// The name after `scheduler`.
     pub name: Name,
-    /// The lines of `thread`.
+    /// The attributes in `thread`.
     pub attributes: Vec<Variable>,
     /// The timers of `thread`, each a `time` without initialiser.
     pub timers: Vec<Variable>,
     /// The threadrefs of `thread`: links from a thread to another.
     pub links: Vec<Name>,
-    /// The lines of `threadimports`.
+    /// The variables in `threadimports`.
     pub thread_imports: Vec<Variable>,
-    /// The lines of `imports`.
+    /// The variables in `imports`.
     pub imports: Vec<Variable>,
     /// The constants of `data`.
     pub constants: Vec<Variable>,
@@ -33,26 +33,26 @@ pub struct Scheduler {
     pub nodes: Vec<Container>,
     /// Event and query handlers.
     pub handlers: Vec<Handler>,
-    /// In source order: each can call those before it.
+    /// In source order: each function can call the functions before it.
     pub functions: Vec<Function>,
-    /// Verbatim text among the sections.
+    /// Verbatim text between the sections.
     pub verbatim: Vec<Alternative>,
-    /// The brace that closes it, if there is one.
+    /// The closing brace, if there is one.
     pub closed: Option<At>,
-    /// What was lost to syntax errors, so that `check` reports nothing that merely follows from them.
+    /// What the parser skipped after errors, so that `check` reports nothing that only follows from them.
     pub lost: Lost,
 }
 
 /// What the parser skipped after an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lost {
-    /// Names in skipped text: each may have been declared there.
+    /// Names in skipped text. They may have been declared there.
     pub names: BTreeSet<String>,
-    /// A handler, or so much of the file that there may have been one.
+    /// Whether the skipped text may contain a handler.
     pub handlers: bool,
 }
 
-/// A name and its place. The name of an event is one: `block.io.read`, `block.*`.
+/// A name and its place. An event's whole name is one: `block.io.read`, `block.*`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Name {
     /// As written, without white space.
@@ -68,29 +68,29 @@ pub struct Variable {
     pub ty: Type,
     /// What is declared.
     pub name: Name,
-    /// Of an array.
+    /// Set for an array.
     pub array: Option<Array>,
-    /// After `=` or `default`. A constant or an import always has one; an array has a list instead.
+    /// After `=` or `default`. Constants and imports always have one. An array has a list instead.
     pub initial: Option<Expression>,
 }
 
 /// `[3]`, `[3] = { 1, 2, 3 }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// In the brackets.
+    /// The expression in the brackets.
     pub length: Expression,
-    /// What the elements hold at first, with its place. A constant array always has a list.
+    /// The initial values, with their place. A constant array always has them.
     pub list: Option<(Vec<Expression>, At)>,
 }
 
-/// What names a container or a thread: `ready`, `ready[i]`.
+/// Names a container or a thread: `ready`, `ready[i]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// The container, array or thread.
     pub name: Name,
-    /// Of an element.
+    /// Set for an element of an array.
     pub index: Option<Box<Expression>>,
-    /// With the brackets.
+    /// Includes the brackets.
     pub at: At,
 }
 
@@ -101,9 +101,9 @@ pub struct Container {
     pub kind: ContainerKind,
     /// What is declared.
     pub name: Name,
-    /// Of an array.
+    /// Set for an array of containers.
     pub length: Option<Expression>,
-    /// Present exactly for `pqueue` and `pstack`. A `reverse` before the whole clause is already applied to each key.
+    /// Empty except for `pqueue` and `pstack`. A `reverse` before the whole clause is already applied to each key.
     pub keys: Vec<SortKey>,
     /// `: READY`
     pub class: Option<(StateClass, At)>,
@@ -114,7 +114,7 @@ pub struct Container {
 /// The word before a container's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContainerKind {
-    /// `threadref`, and of nodes `node`
+    /// `threadref`; in the section `nodes`: `node`
     Threadref,
     /// `queue`
     Queue,
@@ -138,11 +138,11 @@ pub struct SortKey {
 /// `event NAME(t) { … }` or `query NAME(t) { … }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
-    /// Which of the two.
+    /// Whether it handles an event or a query.
     pub kind: HandlerKind,
-    /// What it handles, with dots; `block.*` for a family. At least one, of a query exactly one.
+    /// With dots; `block.*` for a family. A query handler has one, an event handler one or more.
     pub names: Vec<Name>,
-    /// In order; those of all its events.
+    /// In order. All events of the handler share them.
     pub parameters: Vec<Name>,
     /// The type that a query may state: `query size : int { … }`.
     pub returns: Option<(Type, At)>,
@@ -186,7 +186,7 @@ pub struct Function {
 /// `t`, `int least`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Of a value; a thread has none.
+    /// The type of a value. A thread has none.
     pub ty: Option<Type>,
     /// What is declared.
     pub name: Name,
@@ -197,7 +197,7 @@ pub struct Parameter {
 pub struct Call {
     /// The function.
     pub name: Name,
-    /// In order; a thread is written as its name.
+    /// In order. A thread is written as its name.
     pub arguments: Vec<Expression>,
 }
 
@@ -206,7 +206,7 @@ pub struct Call {
 pub struct Block {
     /// In order.
     pub statements: Vec<Statement>,
-    /// With the braces.
+    /// Includes the braces.
     pub at: At,
 }
 
@@ -215,7 +215,7 @@ pub struct Block {
 pub struct Statement {
     /// What it does.
     pub kind: StatementKind,
-    /// Without the semicolon; of `if` and loops, the part before the body; of `do`, the part after it.
+    /// Without the semicolon. `if` and loops: the part before the body; `do`: the part after it.
     pub at: At,
 }
 
@@ -224,7 +224,7 @@ pub struct Statement {
 pub enum StatementKind {
     /// `int a, b = 1;`
     Declare(Vec<Variable>),
-    /// `threadref tmp;`: names a cursor for a `foreach` to come.
+    /// `threadref tmp;`: names a cursor for a later `foreach`.
     DeclareCursor(Vec<Name>),
     /// `source => destination;`
     Transfer {
@@ -241,7 +241,7 @@ pub enum StatementKind {
     Assign {
         /// What is assigned.
         place: Place,
-        /// Of `+=` and the like.
+        /// Set for `+=` and the like.
         operator: Option<BinaryOperator>,
         /// The right side.
         value: Expression,
@@ -261,31 +261,31 @@ pub enum StatementKind {
         cursor: Name,
         /// Where the threads are.
         container: Reference,
-        /// Done for each.
+        /// Runs for each thread.
         body: Block,
     },
     /// `foreach u in t.owner { … }`
     Follow {
         /// The thread that the link names.
         cursor: Name,
-        /// Whose link it is.
+        /// The thread whose link is followed.
         thread: Reference,
         /// The link.
         link: Name,
-        /// Done for each.
+        /// Runs for that thread, if any.
         body: Block,
     },
     /// `while (…) …`, `for (…; …; …) …`, `do … while (…);`
     Loop {
-        /// Before the first turn: a declaration or an assignment.
+        /// Before the first iteration: a declaration or an assignment.
         start: Option<Box<Statement>>,
-        /// Without it the loop goes on.
+        /// `None`: always true.
         condition: Option<Expression>,
         /// When the condition is tested.
         test: Test,
-        /// Done in each turn.
+        /// Runs in each iteration.
         body: Block,
-        /// Done after each turn: an assignment.
+        /// After each iteration: an assignment.
         step: Option<Box<Statement>>,
     },
     /// `return;`, `return value;`
@@ -298,9 +298,9 @@ pub enum StatementKind {
     Call(Call),
     /// `verbatim c { … } else verbatim python { … } else { … }`
     Verbatim {
-        /// In order; the first in the framework's language is taken.
+        /// In order. The first in the framework's language is used.
         alternatives: Vec<Alternative>,
-        /// Stands for languages without an alternative, and for the interpreter.
+        /// Used for languages without an alternative, and by the interpreter.
         otherwise: Option<Block>,
     },
     /// `{ … }`
@@ -314,7 +314,7 @@ pub enum StatementKind {
 pub struct Alternative {
     /// The language that the text is written in.
     pub language: Name,
-    /// What stands between the braces.
+    /// The text between the braces.
     pub text: String,
     /// Where.
     pub text_at: At,
@@ -336,11 +336,11 @@ pub enum Place {
     },
     /// `x[i]`, `t.x[i]`
     Element {
-        /// The array; no element itself.
+        /// The array. It is not an element itself.
         array: Box<Place>,
         /// In the brackets.
         index: Box<Expression>,
-        /// With the brackets.
+        /// Includes the brackets.
         at: At,
     },
 }
@@ -357,13 +357,13 @@ pub struct Expression {
 /// What an expression computes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
-    /// `12`, `0x0c`. What does not fit in 64 bits is `u64::MAX`, which fits in no `int` either.
+    /// `12`, `0x0c`. Saturated at `u64::MAX`, which does not fit in an `int` either.
     Int(u64),
     /// `25ms`, in nanoseconds; saturated as above.
     Duration(u64),
     /// `now`
     Now,
-    /// `1.5`; infinite if it is too high.
+    /// `1.5`; infinite if it is too large.
     Float(f64),
     /// `float(x)`, `int(x)`
     Convert(Type, Box<Expression>),
@@ -379,11 +379,11 @@ pub enum ExpressionKind {
     Call(Call),
     /// `verbatim c int { … } else 4`
     Verbatim {
-        /// Of the value.
+        /// The type of the value.
         ty: Type,
-        /// In order; the first in the framework's language is taken.
+        /// In order. The first in the framework's language is used.
         alternatives: Vec<Alternative>,
-        /// Stands for languages without an alternative, and for the interpreter.
+        /// Used for languages without an alternative, and by the interpreter.
         otherwise: Option<Box<Expression>>,
     },
     /// `-x`, `!x`
@@ -399,7 +399,7 @@ pub enum ExpressionKind {
 }
 
 impl Place {
-    /// The whole of it.
+    /// The place of the whole.
     pub fn at(&self) -> At {
         match self {
             Place::Name(name) => name.at,

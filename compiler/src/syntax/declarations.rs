@@ -16,7 +16,7 @@ use super::words::nearest;
 const PARTS: [&str; 10] =
     ["thread", "threadimports", "imports", "data", "nodes", "global", "event", "query", "function", "verbatim"];
 
-/// For messages.
+/// The types, for messages.
 const A_TYPE: &str = "a type (`int`, `bool`, `time` or `float`)";
 
 impl Parser<'_> {
@@ -196,7 +196,7 @@ impl Parser<'_> {
                 self.skip_statement(start);
             }
         }
-        // An unclosed section is whole as far as it goes.
+        // An unclosed section keeps its declarations.
         let _reported = self.expect_close(opened, what);
         Ok(())
     }
@@ -235,7 +235,7 @@ impl Parser<'_> {
                 let set = self.unexpected("`;`").note("a timer of a new thread is not armed");
                 let arm = format!("arm it in the handler of an event: `t.{} = now + 10ms;`", name.text);
                 self.report(set.help(arm));
-                // The timer is declared all the same.
+                // The timer is declared nevertheless.
                 self.advance();
                 self.expression()?;
             }
@@ -277,7 +277,7 @@ impl Parser<'_> {
         self.report(outside.help("put it into `thread { … }`"))
     }
 
-    /// The constants of a file of this kind, `a scenario`, in which none is an array.
+    /// The constants of a file that has no arrays. `file` is its kind: `a scenario`.
     pub(crate) fn constants(&mut self, file: &str) -> Parse<Vec<Variable>> {
         self.advance();
         let Some(ty) = self.type_word() else { return Err(self.expected("the type of the constant")) };
@@ -298,7 +298,7 @@ impl Parser<'_> {
         self.named_variables(ty, initial, required)
     }
 
-    /// The same without the type.
+    /// As `variables`, after the type.
     fn named_variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
         let mut variables = Vec::new();
         loop {
@@ -364,7 +364,7 @@ impl Parser<'_> {
             if !self.eat_sign(",") {
                 return Err(self.expected("`,` or `}`"));
             }
-            // A comma after the last is welcome.
+            // A comma after the last element is allowed.
             if self.eat_sign("}") {
                 return Ok(Array { length, list: Some((elements, self.since(start))) });
             }
@@ -481,7 +481,7 @@ impl Parser<'_> {
 
     // Production: shared.
     // Production: enumeration.
-    /// Constants of type `int`, from 0, and variables that are to hold them.
+    /// Constants of type `int`, numbered from 0, and variables for their values.
     fn enumeration(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
         let names = match self.enumerators() {
             Ok(names) => names,
@@ -501,7 +501,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Goes on after the braces, whatever stands in them.
+    /// Skips the rest of an `enum`'s braces.
     fn leave_enumerators(&mut self) {
         while !self.is_sign("}") && !self.is_sign(";") && !self.is_end() {
             self.advance();
@@ -509,18 +509,17 @@ impl Parser<'_> {
         self.eat_sign("}");
     }
 
-    /// An `enum` where variables are declared, but no constants.
+    /// Reports an `enum` where only variables can be declared.
     pub(super) fn misplaced_enumeration(&mut self, expected: &str) -> Reported {
         let misplaced = self.unexpected(expected);
-        let help =
-            "declare `enum { … };` in `data { … }`, and an `int` here: the names are constants, which it can hold";
+        let help = "declare `enum { … };` in `data { … }`, and an `int` here, which can hold these constants";
         let reported = self.report(misplaced.help(help));
         self.leave_enumerators();
         reported
     }
 
     // Production: enumeration.
-    /// What stands in the braces.
+    /// The names in the braces.
     fn enumerators(&mut self) -> Parse<Vec<Name>> {
         if !self.is_sign("{") {
             let named =
@@ -585,7 +584,7 @@ impl Parser<'_> {
             if holds == Entity::Node {
                 if self.is_sign(":") {
                     let class = self.unexpected("`,` or `;`");
-                    return Err(self.report(class.note("state classes are of threads: a node has none")));
+                    return Err(self.report(class.note("only threads have state classes")));
                 }
                 declared.push(Container { kind, name, length, keys, class: None, at: self.since(start) });
                 if sorted || !self.eat_sign(",") {
@@ -639,11 +638,11 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports and passes a word by which other languages say which end comes first.
+    /// Reports and skips a word such as `desc`, which states a direction in other languages.
     fn refuse_direction(&mut self, key: &str) {
         let help = match self.word() {
             Some("desc" | "descending" | "DESC") => {
-                format!("leave it out: the highest leaves first, and with `reverse {key}` the lowest")
+                format!("leave it out: the highest leaves first; with `reverse {key}`, the lowest does")
             }
             Some("asc" | "ascending" | "ASC" | "reverse" | "reversed") => {
                 format!("write `reverse {key}` for the lowest to leave first, or `{key}` alone for the highest")
@@ -688,7 +687,7 @@ impl Parser<'_> {
         match ty {
             Type::Int | Type::Bool => {}
             Type::Time => {
-                // It is read all the same, so that what follows is understood.
+                // The type is read nevertheless, so that the parser understands what follows.
                 self.demand(Feature::Time, "type `time`", self.token.at);
             }
             Type::Float => {

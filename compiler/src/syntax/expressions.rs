@@ -7,13 +7,13 @@ use super::ast::{Expression, ExpressionKind, Name, Place, Reference};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
 
-/// An expression and how deep its tree is.
+/// An expression and the depth of its tree.
 struct Deep {
     expression: Expression,
     depth: usize,
 }
 
-/// Binary operators and how strongly they bind; those of one strength group from the left.
+/// Binary operators and how strongly they bind. Those of equal strength group from the left.
 const OPERATORS: [(&str, u8, BinaryOperator); 18] = [
     ("||", 1, BinaryOperator::Or),
     ("&&", 2, BinaryOperator::And),
@@ -40,7 +40,7 @@ impl Parser<'_> {
         self.choice().map(|deep| deep.expression)
     }
 
-    /// What no comparison follows: `1s + 5ms` of `1s + 5ms <= t`.
+    /// An expression without comparisons: `1s + 5ms` in `1s + 5ms <= t`.
     pub(crate) fn sum(&mut self) -> Parse<Expression> {
         const SHIFT: u8 = 8;
         self.binary(SHIFT).map(|deep| deep.expression)
@@ -63,7 +63,7 @@ impl Parser<'_> {
     }
 
     // Productions: or, or_sign, and, bit_or, bit_xor, bit_and, equality, comparison, shift, sum, product.
-    /// All but for `unary`, in one loop (precedence climbing): operators that bind more strongly than `weaker`.
+    /// All these productions in one loop (precedence climbing). Reads operators that bind more strongly than `weaker`.
     fn binary(&mut self, weaker: u8) -> Parse<Deep> {
         let mut left = self.unary()?;
         while let Some((strength, operator)) = self.eat_operator(weaker) {
@@ -124,7 +124,7 @@ impl Parser<'_> {
         Ok(Deep { expression: Expression { kind, at: self.since(start) }, depth: operand.depth + 1 })
     }
 
-    /// An expression, and how deep its tree is.
+    /// An expression, and the depth of its tree.
     pub(super) fn measured(&mut self) -> Parse<(Expression, usize)> {
         self.choice().map(|deep| (deep.expression, deep.depth))
     }
@@ -171,8 +171,8 @@ impl Parser<'_> {
                 self.advance();
                 let (container, depth) = self.reference("the name of a container")?;
                 if self.is_sign(".") {
-                    let link = self.unexpected("`|`").note("`|c|` is how many threads a container holds");
-                    return Err(self.report(link.help("whether a threadref of a thread names one: `t.NAME != none`")));
+                    let link = self.unexpected("`|`").note("`|c|` is the number of threads in a container");
+                    return Err(self.report(link.help("test a threadref of a thread with `t.NAME != none`")));
                 }
                 self.expect_sign("|")?;
                 (ExpressionKind::Size(container), depth)
@@ -213,14 +213,14 @@ impl Parser<'_> {
             && let Place::Member { thread, member } = &place
         {
             let link = format!("{}.{}", thread.name.text, member.text);
-            let nameless = self.unexpected("an operator").note("a thread that is looked for has a name");
+            let nameless = self.unexpected("an operator").note("only a thread that has a name can be looked for");
             return Err(self.report(nameless.help(format!("give it one: `foreach u in {link} {{ if (u in …) … }}`"))));
         }
         Ok((ExpressionKind::Place(place), depth.max(other)))
     }
 
     // Production: reference.
-    /// Also, how deep the tree of its index is.
+    /// A reference, and the depth of its index's tree.
     pub(crate) fn reference(&mut self, what: &str) -> Parse<(Reference, usize)> {
         let name = self.name(what)?;
         self.element_of(name)
@@ -233,7 +233,7 @@ impl Parser<'_> {
         Ok((Reference { name, index: Some(Box::new(index)), at }, depth))
     }
 
-    /// `[ expression ]`, and how deep it is.
+    /// `[ expression ]`, and its depth.
     fn index(&mut self) -> Parse<Option<(Expression, usize)>> {
         if !self.eat_sign("[") {
             return Ok(None);
@@ -250,7 +250,7 @@ impl Parser<'_> {
     }
 
     // Production: place.
-    /// The rest of a place, after its first reference; also, how deep the tree of its index is.
+    /// The rest of a place, after its first reference; also the depth of its index's tree.
     pub(crate) fn place_after(&mut self, first: Reference) -> Parse<(Place, usize)> {
         let start = first.at;
         if self.eat_sign(".") {
@@ -290,7 +290,7 @@ impl Parser<'_> {
         Err(self.report(slip))
     }
 
-    /// What stands in the parentheses of `if ( … )`. An error in it is kept there.
+    /// The condition in the parentheses of `if ( … )`. After an error in it, skips to behind the `)`.
     pub(crate) fn condition(&mut self) -> Parse<Expression> {
         if !self.is_sign("(") {
             let bare = self.unexpected("`(`").help("a condition stands in parentheses: `(n > 0)`");

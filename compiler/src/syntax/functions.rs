@@ -26,7 +26,7 @@ impl Parser<'_> {
         Ok(Call { name, arguments })
     }
 
-    /// What stands between parentheses, with commas; the first one is read.
+    /// Reads items separated by commas, and the `)` after them. The `(` has been read.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut items = Vec::new();
         if self.eat_sign(")") {

@@ -1,8 +1,8 @@
-//! The grammar as data, for people and for tests: what the hand-written parser accepts, neither more nor less.
+//! The grammar as data, for people and for tests: exactly what the hand-written parser accepts.
 //!
-//! The productions are the files `grammar/*.ebnf`, in the EBNF of W3C's XML recommendation. There `<loops>` before an
-//! alternative says that it exists where the dialect has [`Feature::Loops`]. Whoever changes the parser changes them; the
-//! test `grammar` of the tests package compares the two.
+//! The productions are the files `grammar/*.ebnf`, in the EBNF of W3C's XML recommendation. `<loops>` before an
+//! alternative means: only in dialects with [`Feature::Loops`]. A change of the parser requires a change of these
+//! files; the test `grammar` of the tests package compares the two.
 
 mod notation;
 
@@ -13,7 +13,7 @@ use super::words::RESERVED;
 use super::{Dialect, Feature, parser};
 use crate::source::Source;
 
-/// The productions of policies. The first of all is where a text starts.
+/// The productions of policies. The very first one is the start symbol.
 const POLICIES: [&str; 4] = [
     include_str!("grammar/scheduler.ebnf"),
     include_str!("grammar/statements.ebnf"),
@@ -21,17 +21,17 @@ const POLICIES: [&str; 4] = [
     include_str!("grammar/tokens.ebnf"),
 ];
 
-/// Productions in capitals are made of characters, the others of tokens.
+/// Productions in capitals are made of characters, all others of tokens.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Grammar {
-    /// In reading order. The first production is where a text starts.
+    /// In reading order. The first production is the start symbol.
     pub sections: Vec<Section>,
 }
 
 /// Productions that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// What is said above them.
+    /// The comment above them.
     pub comment: String,
     /// In reading order.
     pub productions: Vec<Production>,
@@ -40,24 +40,24 @@ pub struct Section {
 /// `name ::= form`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Production {
-    /// What stands for the form in other productions.
+    /// The name that other productions use for it.
     pub name: String,
-    /// What can stand there.
+    /// What it is made of.
     pub form: Form,
 }
 
-/// What can stand somewhere.
+/// The right side of a production, or a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
     /// `"while"`
     Text(String),
     /// `[A-Za-z]`, `[^#xA]`: one character.
     Characters(Characters),
-    /// What the production of this name says.
+    /// The production of this name.
     Name(String),
-    /// `a b`: one after the other; of none, nothing.
+    /// `a b`: one after the other. An empty list stands for the empty text.
     Then(Vec<Form>),
-    /// `a | b`: any of these; of none, there is no such text.
+    /// `a | b`: any one of these. An empty list stands for no text at all.
     Either(Vec<Form>),
     /// `a?`
     Maybe(Box<Form>),
@@ -65,16 +65,16 @@ pub enum Form {
     Many(Box<Form>),
     /// `a+`
     OneOrMore(Box<Form>),
-    /// `a - b`: a text of the one form that is none of the other.
+    /// `a - b`: a text of form `a` that is not of form `b`.
     Without(Box<Form>, Box<Form>),
-    /// `<loops> a`: exists only in dialects with the feature. In none that was made [`for_policies`].
+    /// `<loops> a`: exists only in dialects with the feature. [`for_policies`] leaves none.
     Only(Feature, Box<Form>),
 }
 
 /// A set of characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Characters {
-    /// All but these.
+    /// Whether the set is all characters but these.
     pub not: bool,
     /// From the first to the last, both included.
     pub ranges: Vec<(char, char)>,
@@ -108,7 +108,7 @@ impl Grammar {
         }
     }
 
-    /// All, in reading order.
+    /// All productions, in reading order.
     pub fn productions(&self) -> impl Iterator<Item = &Production> {
         self.sections.iter().flat_map(|section| &section.productions)
     }
@@ -130,7 +130,7 @@ pub fn for_policies(dialect: &Dialect, events: &[&str], queries: &[&str]) -> Gra
     complete(grammar, &whom)
 }
 
-/// The grammar of framework descriptions, of which the productions of their own are given.
+/// The grammar of framework descriptions. `own`: the productions that policies do not share.
 pub(crate) fn for_descriptions(own: &str) -> Grammar {
     let mut grammar = Grammar::read(own).unwrap_or_default();
     grammar.insert_after("item", words("feature", Feature::ALL.map(Feature::word)));
@@ -142,8 +142,8 @@ pub(crate) fn for_descriptions(own: &str) -> Grammar {
     complete(grammar, "Framework descriptions.")
 }
 
-/// The grammar of hierarchies for frameworks of a dialect, of which the productions of their own are given. None, in a dialect
-/// without hierarchies.
+/// The grammar of hierarchies for frameworks of a dialect. `own`: the productions that policies do not share.
+/// Empty in a dialect without hierarchies.
 pub(crate) fn for_hierarchies(own: &str, dialect: &Dialect) -> Grammar {
     if !dialect.features.contains(&Feature::Hierarchies) {
         return Grammar::default();
@@ -158,7 +158,7 @@ pub(crate) fn for_hierarchies(own: &str, dialect: &Dialect) -> Grammar {
     complete(grammar, &format!("Hierarchies of schedulers for the framework `{}`.", dialect.framework))
 }
 
-/// The grammar of scenarios, of which the productions of their own are given.
+/// The grammar of scenarios. `own`: the productions that policies do not share.
 pub(crate) fn for_scenarios(own: &str) -> Grammar {
     let mut grammar = Grammar::read(own).unwrap_or_default();
     let policies = written();
@@ -170,12 +170,12 @@ pub(crate) fn for_scenarios(own: &str) -> Grammar {
     complete_up_to(Source::LONGEST_SCENARIOS, grammar, "Scenarios.")
 }
 
-/// The same with what follows from the productions, and with what stands above the whole.
+/// Adds the productions that follow from the others, and the comment at the top.
 fn complete(grammar: Grammar, whom: &str) -> Grammar {
     complete_up_to(Source::LONGEST, grammar, whom)
 }
 
-/// The same of files that have so many bytes at most.
+/// As `complete`, for files of at most `longest` bytes.
 fn complete_up_to(longest: usize, mut grammar: Grammar, whom: &str) -> Grammar {
     let signs = signs(&grammar);
     grammar.insert_after("NAME", words("RESERVED", RESERVED));
@@ -184,7 +184,7 @@ fn complete_up_to(longest: usize, mut grammar: Grammar, whom: &str) -> Grammar {
     grammar
 }
 
-/// All productions, with their features. The unit tests see that there is no mistake in them.
+/// All productions of policies, with their features. The unit tests check them.
 fn written() -> Grammar {
     let mut grammar = Grammar::default();
     for part in POLICIES {
@@ -193,7 +193,7 @@ fn written() -> Grammar {
     grammar
 }
 
-/// What stands above the whole: whose grammar it is, and how it is to be read.
+/// The comment at the top: what the grammar describes, and how to read it.
 fn about(whom: &str, longest: usize) -> Section {
     let (deepest, longest) = (parser::DEEPEST, longest >> 20);
     let comment = format!(
@@ -243,7 +243,7 @@ fn words<'a>(name: &str, words: impl IntoIterator<Item = &'a str>) -> Production
     Production { name: name.to_owned(), form }
 }
 
-/// The signs that are tokens of the productions.
+/// The signs that the productions use as tokens.
 fn signs(grammar: &Grammar) -> Vec<&'static str> {
     let mut used = BTreeSet::new();
     for production in grammar.productions().filter(|production| !is_lexical(&production.name)) {
@@ -261,7 +261,7 @@ pub fn is_lexical(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())
 }
 
-/// Leaves out what needs other features, and what nothing leads to any more.
+/// Removes what needs other features, and productions that nothing uses any more.
 fn specialise(grammar: &mut Grammar, features: &BTreeSet<Feature>) {
     let mut impossible: BTreeSet<String> = BTreeSet::new();
     loop {
@@ -310,12 +310,12 @@ impl Form {
         }
     }
 
-    /// Whether there is no text of this form.
+    /// Whether no text has this form.
     fn is_impossible(&self) -> bool {
         matches!(self, Form::Either(none) if none.is_empty())
     }
 
-    /// The same without what needs other features, or productions of which there is no text.
+    /// The form without what needs other features or an `impossible` production.
     fn simplified(&self, features: &BTreeSet<Feature>, impossible: &BTreeSet<String>) -> Form {
         let simple = |form: &Form| form.simplified(features, impossible);
         let none = Form::Either(Vec::new());
@@ -381,7 +381,7 @@ mod tests {
         }
     }
 
-    /// A feature without a production has no syntax. That of hierarchies is not the policies'.
+    /// A feature without a production has no syntax. The grammar of policies has no production of hierarchies.
     #[test]
     fn every_feature_adds_to_the_grammar() {
         for feature in Feature::ALL {

@@ -1,4 +1,4 @@
-//! What those write who come from other languages, and what stands for it here. For messages alone: none of it is read.
+//! Habits from other languages, and what to write instead. For messages only: the parser accepts none of them.
 
 use crate::diagnostics::Diagnostic;
 use crate::vocabulary::At;
@@ -7,11 +7,11 @@ use super::ast::{Name, Reference};
 use super::lexer::TokenKind;
 use super::parser::{Parser, Reported};
 
-/// How all threads of a container are visited.
+/// How to visit all threads of a container.
 pub(super) const VISIT: &str = "the threads of a container are visited with `foreach t in c`";
 
 impl Parser<'_> {
-    /// Advice for the token at hand, where something else was expected.
+    /// Advice for the current token, where something else was expected.
     pub(super) fn habit(&self) -> Option<&'static str> {
         if !self.reads_policy() {
             return None;
@@ -19,7 +19,7 @@ impl Parser<'_> {
         match self.token.kind {
             TokenKind::Sign("->") => Some("a thread is moved with `=>`, its attributes follow a `.`"),
             TokenKind::Sign("+") => Some("`+=` adds to a variable, and a number has no sign `+`"),
-            TokenKind::Text => Some("a string stands only behind `fail`"),
+            TokenKind::Text => Some("a string can only follow `fail`"),
             TokenKind::Word => match self.word()? {
                 "and" => Some("write `&&` for \"and\""),
                 "or" => Some("write `||` for \"or\""),
@@ -34,7 +34,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports `ready.push(t)`.
+    /// Reports a call such as `ready.push(t)`.
     pub(super) fn no_method(&mut self, of: &Reference, method: &Name) -> Reported {
         let (owner, name) = (&of.name.text, &method.text);
         let help = match name.as_str() {
@@ -54,7 +54,7 @@ impl Parser<'_> {
         self.report(Diagnostic::error("E0101", title, method.at, "cannot be called").help(help))
     }
 
-    /// Reports the word that a part of the scheduler starts with, if other languages start functions with it.
+    /// Reports the first word of a part of the scheduler, if other languages start functions with that word.
     pub(super) fn function_of_other_languages(&mut self, at: At) -> Option<Reported> {
         let word = self.word()?;
         if !["void", "fn", "func", "fun", "def", "proc", "procedure", "sub", "static", "inline"].contains(&word) {
@@ -86,7 +86,7 @@ pub(super) fn ty(word: &str) -> Option<&'static str> {
         }
         "double" | "real" => "fractions are of type `float`",
         "boolean" | "_Bool" => "truth values are of type `bool`",
-        "string" | "str" | "String" => "there are no strings: a number can stand for what it is",
+        "string" | "str" | "String" => "there are no strings: use a number for each",
         "duration" | "timespec" | "instant" => "instants and durations are of type `time`",
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! The parser of handlers: their headers, and bodies.
+//! Parses handlers: headers and bodies.
 
 use super::ast::{Block, Handler, HandlerKind, Name};
 use super::lexer::TokenKind;
@@ -8,7 +8,7 @@ use crate::vocabulary::{At, Type};
 
 impl Parser<'_> {
     // Production: handler.
-    /// `None` if the header cannot be read; its body is read all the same, for the errors in it.
+    /// `None` if the header cannot be read. The body is read nevertheless, to report the errors in it.
     pub(super) fn handler(&mut self, kind: HandlerKind) -> Parse<Option<Handler>> {
         let start = self.advance().at;
         let header = self.handler_header(kind);

@@ -1,17 +1,17 @@
-//! What the comment at the head of a policy says, for tools that show it.
+//! The comment at the head of a policy, for tools that show it.
 
-/// The comment lines before anything else: `// NAME: what it is`, then parts that begin with `// Word:` and go on until the next
-/// one or an empty line.
+/// The comment lines at the start of the file: `// NAME: what it is`, then parts. A part begins with `// Word:` and
+/// ends before the next one or at an empty line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// What stands behind the name in the first line.
+    /// The text after the name in the first line.
     pub summary: String,
     /// The parts in order, each with its word: `Goal`, `Source`, `Limits` …
     pub parts: Vec<(String, String)>,
 }
 
 impl Header {
-    /// That of a policy's text.
+    /// Reads the header of a policy's text.
     pub fn of(text: &str) -> Self {
         let mut header = Header::default();
         let mut open = false;
@@ -19,7 +19,7 @@ impl Header {
             match (index, line.trim().split_once(':')) {
                 (_, None) if line.trim().is_empty() => open = false,
                 (0, Some((_, summary))) => header.summary = summary.trim().to_owned(),
-                // What continues a part is indented.
+                // An indented line continues a part, even with a colon.
                 (_, Some((word, rest))) if is_word(word) && !line.starts_with("  ") => {
                     header.parts.push((word.to_owned(), rest.trim().to_owned()));
                     open = true;

@@ -1,4 +1,4 @@
-//! Text to tokens, one at a time. Policies and framework descriptions share it.
+//! Splits text into tokens, one at a time, for policies and framework descriptions.
 
 use crate::vocabulary::{At, UNITS};
 
@@ -11,7 +11,7 @@ pub(crate) struct Token {
     pub(crate) at: At,
 }
 
-/// What a token is. Words of the language are `Word` too: most of them are names elsewhere.
+/// The kind of a token. Keywords are `Word` too, because most of them are names in other places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A letter or `_`, then letters, digits and `_`.
@@ -24,11 +24,11 @@ pub(crate) enum TokenKind {
     Float(f64),
     /// With its quotes; see [`unescape`].
     Text,
-    /// Brackets, punctuation and operators. `||` is two of `|`, and `|=` is `|` and `=`: `|a|||b|` and `|a|==b` could not be told apart here.
+    /// Brackets, punctuation and operators. `||` is two `|`, and `|=` is `|` and `=`: consider `|a|||b|` and `|a|==b`.
     Sign(&'static str),
     /// Not a token of the language.
     Bad(Bad),
-    /// The end of the file, again and again.
+    /// The end of the file, repeated forever.
     End,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Bad {
     Comment,
     /// A string that does not end on its line.
     Text,
-    /// A string with `\n` or another of what other languages have behind a backslash.
+    /// A string with an escape of other languages, such as `\n`.
     Escape,
     /// `0x`, `08`, `12ab`.
     Number,
@@ -70,7 +70,7 @@ impl<'a> Lexer<'a> {
         Lexer { text, offset, line: 1 }
     }
 
-    /// The next token; `End` for ever after the last.
+    /// The next token. After the last one: always `End`.
     pub(crate) fn next(&mut self) -> Token {
         if let Some(unclosed) = self.skip_blank() {
             return unclosed;
@@ -81,17 +81,17 @@ impl<'a> Lexer<'a> {
         Token { kind, at: place(start, self.offset, line) }
     }
 
-    /// The lexer that goes on after a token of the same text.
+    /// A lexer of the same text that continues after the token.
     pub(crate) fn after(&self, token: At) -> Self {
         Lexer { text: self.text, offset: token.end as usize, line: token.line }
     }
 
-    /// The line of what comes next.
+    /// The line of the current position.
     pub(crate) fn line(&self) -> u32 {
         self.line
     }
 
-    /// The place of what stands between here and the `}` that closes what is open here, which is passed. `None`: it is not closed.
+    /// Skips the rest of a block and its `}`. Returns the place of the text before the `}`. `None`: it is not closed.
     pub(crate) fn raw(&mut self) -> Option<At> {
         let (start, line) = (self.offset, self.line);
         let length = closing_brace(&self.text[start..])?;
@@ -100,7 +100,7 @@ impl<'a> Lexer<'a> {
         Some(place(start, start + length, line))
     }
 
-    /// Passes white space and comments. A comment that is not closed comes back as a token up to the end of the file.
+    /// Skips white space and comments. An unclosed comment is returned as a token that covers its `/*`.
     fn skip_blank(&mut self) -> Option<Token> {
         loop {
             let (start, line) = (self.offset, self.line);
@@ -124,7 +124,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Passes one token, which starts here.
+    /// Skips the token that starts here, and returns its kind.
     fn kind(&mut self) -> TokenKind {
         let rest = &self.text[self.offset..];
         let Some(first) = rest.chars().next() else {
@@ -202,7 +202,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Where the number that starts here ends, if it has a fraction or an exponent.
+/// The end of the number that the text starts with, if that has a fraction or an exponent.
 fn fraction_end(text: &str) -> Option<usize> {
     let mut end = digits(text);
     if let Some(fraction) = text[end..].strip_prefix('.')
@@ -223,7 +223,7 @@ fn digits(text: &str) -> usize {
     text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())
 }
 
-/// What a string means: without quotes, `\"` for a quote, `\\` for a backslash.
+/// The value of a string token: without the quotes, and with `"` for `\"` and `\` for `\\`.
 pub(crate) fn unescape(written: &str) -> String {
     let inside = written.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(written);
     let mut meant = String::with_capacity(inside.len());
@@ -234,7 +234,7 @@ pub(crate) fn unescape(written: &str) -> String {
     meant
 }
 
-/// Whether a token can start here, or white space.
+/// Whether a token or white space can start with this character.
 fn is_known(c: char) -> bool {
     c.is_whitespace() || is_letter_or_digit(c) || c == '"' || SIGNS.iter().any(|sign| sign.starts_with(c))
 }

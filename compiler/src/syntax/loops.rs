@@ -63,7 +63,7 @@ impl Parser<'_> {
             Ok((first, condition, step)) => {
                 Statement { kind: StatementKind::Loop { start: first, condition, test: Test::Before, body, step }, at }
             }
-            // What is wrong with the body is worth knowing too.
+            // The body is kept, so that its errors are reported too.
             Err(Reported) => Statement { kind: StatementKind::Block(body), at },
         })
     }
@@ -86,7 +86,7 @@ impl Parser<'_> {
         Ok((first, condition, step))
     }
 
-    /// Passes the rest of a header, and its `)`.
+    /// Skips the rest of a header and its `)`.
     fn skip_header(&mut self, start: At) {
         let mut open = 1_usize;
         while !self.is_end() && !self.is_sign("{") && !self.is_sign("}") && !self.starts_handler() {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         self.finish(start, kind)
     }
 
-    /// What stands before the first `;` of a `for`, or after the second; nothing before `end`.
+    /// Reads the part of a `for` before the first `;` or after the second. It is empty if `end` follows.
     fn header_part(&mut self, end: &str) -> Parse<Option<Box<Statement>>> {
         if self.is_sign(end) {
             return Ok(None);
@@ -122,14 +122,14 @@ impl Parser<'_> {
             Some(_) | None => self.change()?,
         };
         if matches!(kind, StatementKind::Transfer { .. } | StatementKind::Call(_)) {
-            let title = "between the parentheses of a `for` stand assignments";
+            let title = "only assignments can be in the parentheses of a `for`";
             let help = "write this as a statement: before the loop, or last in its body";
             return Err(self.report(Diagnostic::error("E0101", title, start, "expected an assignment").help(help)));
         }
         Ok(Some(Box::new(Statement { at: self.since(start), kind })))
     }
 
-    /// Reports and passes a loop that this framework does not have; whether there was one.
+    /// Reports and skips a loop that this framework does not have. Returns whether there was one.
     pub(super) fn refused_loop(&mut self, start: At) -> bool {
         let starts = matches!(self.word(), Some("for" | "while" | "do"));
         if !starts || !self.demand(Feature::Loops, &format!("`{}` loops", self.written(start)), start) {

@@ -1,4 +1,4 @@
-//! Text to tree. Hand-written recursive descent; each parse function says which productions of [`grammar`] it reads.
+//! Parses text into a tree, by hand-written recursive descent. Each function names its productions of [`grammar`].
 
 pub mod ast;
 pub mod grammar;
@@ -28,7 +28,7 @@ use crate::vocabulary::At;
 pub struct Dialect {
     /// The framework, for messages.
     pub framework: String,
-    /// The optional parts that exist there.
+    /// The optional parts that it has.
     pub features: BTreeSet<Feature>,
 }
 
@@ -38,7 +38,7 @@ impl Dialect {
         Dialect { framework: String::new(), features: BTreeSet::from(Feature::ALL) }
     }
 
-    /// What is said of an optional part that is used there, if this framework does not have it.
+    /// The error for an optional part that is used at a place, if this framework does not have that part.
     pub(crate) fn lacking(&self, feature: Feature, what: &str, at: At) -> Option<Diagnostic> {
         if self.features.contains(&feature) {
             return None;
@@ -59,7 +59,7 @@ impl Dialect {
 pub enum Feature {
     /// `fail "reason";` in events that may fail.
     Failure,
-    /// `for`, `while` and `do`: loops whose end nobody may foresee.
+    /// `for`, `while` and `do`: loops that perhaps never end.
     Loops,
     /// The type `time`, durations (`25ms`) and `now`.
     Time,
@@ -69,9 +69,9 @@ pub enum Feature {
     Verbatim,
     /// The type `float`, numbers with a fraction, and their conversions.
     Floats,
-    /// `hierarchy NAME { … }`: several schedulers at once, each but one a thread to another.
+    /// `hierarchy NAME { … }`: several schedulers at once. Each except the root is a thread to its parent.
     Hierarchies,
-    /// `nodes { … }`, `global { … }`, events of nodes, and `t => n`: an instance of the policy for each node.
+    /// `nodes { … }`, `global { … }`, events of nodes, and `t => n`. Each node has an instance of the policy.
     Nodes,
 }
 
@@ -88,7 +88,7 @@ impl Feature {
         Feature::Nodes,
     ];
 
-    /// As a framework description writes it.
+    /// The word for it in a framework description.
     pub fn word(self) -> &'static str {
         match self {
             Feature::Failure => "failure",
@@ -102,14 +102,14 @@ impl Feature {
         }
     }
 
-    /// Why a framework lacks it, after "in `plain`".
+    /// Why a framework lacks it. Follows "in `plain`".
     fn reason(self) -> &'static str {
         match self {
             Feature::Failure => "the application's calls cannot be refused",
-            Feature::Loops => "every handler must be seen to end",
+            Feature::Loops => "every handler must provably end",
             Feature::Time => "policies have no clock",
             Feature::Timers => "no event tells that an instant has come",
-            Feature::Verbatim => "nobody writes text in another language",
+            Feature::Verbatim => "policies contain no text in another language",
             Feature::Floats => "policies compute with whole numbers alone",
             Feature::Hierarchies => "one scheduler decides for all threads",
             Feature::Nodes => "there is one scheduler, whatever it runs on",
@@ -122,7 +122,7 @@ impl Feature {
             Feature::Failure | Feature::Hierarchies => None,
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Floats => Some("scale the value and use an `int`"),
-            Feature::Nodes => Some("leave it out: `data` is there once"),
+            Feature::Nodes => Some("leave it out: there is one instance of `data`"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
             Feature::Timers if dialect.features.contains(&Feature::Time) => {
                 Some("compare instants in the handlers of other events")
@@ -133,7 +133,7 @@ impl Feature {
     }
 }
 
-/// The tree of what could be read; everything else is reported.
+/// Parses a policy. What cannot be read is reported and left out.
 pub fn parse(source: &Source, dialect: &Dialect, diagnostics: &mut Diagnostics) -> ast::Scheduler {
     if let Some(too_long) = source.too_long(Source::LONGEST) {
         diagnostics.push(too_long);

@@ -1,7 +1,7 @@
-//! What all parse functions stand on: the current token, expectations, messages, and how to go on after an error.
+//! The base of all parse functions: the current token, expectations, messages, and recovery after an error.
 //!
-//! Nothing here ever goes back, so the time taken is linear in the text. After [`MOST_ERRORS`], or when the text is nested
-//! deeper than [`DEEPEST`], the rest of the text is not read.
+//! The parser never backtracks, so its time is linear in the text. After [`MOST_ERRORS`] errors, or where the text is
+//! nested deeper than [`DEEPEST`], it skips the rest.
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::source::Source;
@@ -23,7 +23,7 @@ pub(crate) struct Reported;
 
 pub(crate) type Parse<T> = Result<T, Reported>;
 
-/// A pair of braces that were hardly meant for each other.
+/// A pair of braces that probably do not belong together.
 struct Stray {
     opened: At,
     closed: At,
@@ -36,24 +36,24 @@ pub(crate) struct Parser<'a> {
     lexer: Lexer<'a>,
     /// The token to be read next.
     pub(crate) token: Token,
-    /// The one after it.
+    /// The token after that.
     pub(crate) following: Token,
-    /// The end of the token read last.
+    /// The place of the token read last.
     pub(crate) previous: At,
-    /// What optional parts exist; all of them in a framework description.
+    /// The optional parts that exist. `None` in a framework description: all exist.
     pub(crate) dialect: Option<&'a Dialect>,
     /// `E0101` in a policy, `E0201` in a framework description.
     pub(super) code: &'static str,
     pub(crate) diagnostics: &'a mut Diagnostics,
     pub(crate) lost: Lost,
     pub(crate) depth: usize,
-    /// `%` is no operator where something ends after it: `50%`.
+    /// If set, `%` is not an operator at the end of an expression: `50%`.
     pub(crate) percent_ends: bool,
-    /// Where the last error was reported: another one there would only follow from it.
+    /// Where the last error was reported. A second error at the same place would only follow from it.
     reported: Option<u32>,
-    /// Before which token something was found to be unclosed: what it stands in is unclosed there too.
+    /// The token before which an unclosed block was found. The enclosing blocks are unclosed there too.
     unclosed: Option<u32>,
-    /// What is closed by a brace that is indented less than what it closes, which it was hardly meant for.
+    /// Blocks whose closing brace is indented less than they are. It was probably meant for another block.
     strays: Vec<Stray>,
     errors: usize,
 }
@@ -88,12 +88,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is written there.
+    /// The source text at a place.
     pub(crate) fn written(&self, at: At) -> &'a str {
         self.text.get(at.start as usize..at.end as usize).unwrap_or_default()
     }
 
-    /// The word to be read next, if it is one.
+    /// The current token, if it is a word.
     pub(crate) fn word(&self) -> Option<&'a str> {
         (self.token.kind == TokenKind::Word).then(|| self.written(self.token.at))
     }
@@ -128,12 +128,12 @@ impl<'a> Parser<'a> {
         read
     }
 
-    /// Text in braces that is not of this language, whose `{` is the next token: what is inside, and where.
+    /// Reads text of another language in braces; the current token is its `{`. Returns the text inside and its place.
     pub(crate) fn raw_block(&mut self, what: &str) -> Parse<(String, At)> {
         if !self.is_sign("{") {
             return Err(self.expected("`{`"));
         }
-        // The token after the brace has been read already, as if it were of this language: back to the brace.
+        // The token after the brace has already been read as a token of this language: go back to the brace.
         let opened = self.token.at;
         self.lexer = self.lexer.after(opened);
         let Some(inside) = self.lexer.raw() else {
@@ -167,12 +167,12 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// From a place to the end of what was read last.
+    /// From a place to the end of the token read last.
     pub(crate) fn since(&self, start: At) -> At {
         start.to(self.previous)
     }
 
-    /// Reports that something else was expected here.
+    /// Reports that `what` was expected here.
     pub(crate) fn expected(&mut self, what: &str) -> Reported {
         let unexpected = self.unexpected(what);
         let habit = self.habit();
@@ -182,12 +182,12 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Whether this is a policy, and no framework description.
+    /// Whether this is a policy, not a framework description.
     pub(crate) fn reads_policy(&self) -> bool {
         self.code == "E0101"
     }
 
-    /// The same, to be completed before it is reported.
+    /// The error that `what` was expected here. The caller completes and reports it.
     pub(crate) fn unexpected(&self, what: &str) -> Diagnostic {
         let at = self.token.at;
         let found = match self.token.kind {
@@ -226,7 +226,7 @@ impl<'a> Parser<'a> {
             Bad::Text => {
                 wrong("a string does not end on its line".to_owned(), "it starts here").help("end it with `\"`")
             }
-            Bad::Escape => wrong("a backslash stands before something else than `\"` or `\\`".to_owned(), "in this string")
+            Bad::Escape => wrong("only `\"` or `\\` can follow a backslash".to_owned(), "in this string")
                 .help("write `\\\\` for a backslash"),
             Bad::Number
                 if written.len() > 1
@@ -249,12 +249,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Adds the message, unless one about this place has been given.
+    /// Adds the message, unless the previous one was about the same place.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) -> Reported {
         let start = diagnostic.primary.0.start;
         if self.errors < MOST_ERRORS && self.reported != Some(start) {
             self.reported = Some(start);
-            // What an unclosed comment hides is the rest of the file.
+            // An unclosed comment hides the rest of the file.
             let hidden = self.token.kind == TokenKind::Bad(Bad::Comment) && start == self.token.at.start;
             self.errors += 1;
             let last = self.errors == MOST_ERRORS;
@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
         Reported
     }
 
-    /// Reports an optional part of the language if this framework does not have it; whether that is so.
+    /// Reports an optional part of the language if this framework does not have it. Returns whether it reported that.
     pub(crate) fn demand(&mut self, feature: Feature, what: &str, at: At) -> bool {
         let Some(missing) = self.dialect.and_then(|dialect| dialect.lacking(feature, what, at)) else { return false };
         self.report(missing);
@@ -282,7 +282,7 @@ impl<'a> Parser<'a> {
         self.report(not_supported(construct, at))
     }
 
-    /// Does not read the rest of the file, and says nothing of its end.
+    /// Skips the rest of the file, and reports nothing more.
     pub(crate) fn give_up(&mut self) {
         self.errors = MOST_ERRORS;
         self.lost.handlers = true;
@@ -324,7 +324,7 @@ impl<'a> Parser<'a> {
         if self.is_word(word) { Ok(self.advance().at) } else { Err(self.expected(&format!("`{word}`"))) }
     }
 
-    /// The `;` after a statement or declaration. If only the `;` is missing, the rest is as good as with it.
+    /// Reads the `;` after a statement or declaration. If only the `;` is missing, parsing goes on as if it were there.
     pub(crate) fn expect_semicolon(&mut self) -> Parse<()> {
         if self.eat_sign(";") {
             return Ok(());
@@ -341,7 +341,7 @@ impl<'a> Parser<'a> {
         if self.is_end() { Err(reported) } else { Ok(()) }
     }
 
-    /// A name that a policy gives or uses.
+    /// Reads a name that the policy declares or uses.
     pub(crate) fn name(&mut self, what: &str) -> Parse<Name> {
         match self.word() {
             Some(word) if RESERVED.contains(&word) => {
@@ -354,14 +354,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// One of the words of a construct that this version does not have, where such a construct would start.
+    /// The construct that starts here, if this version does not have it.
     pub(crate) fn unsupported_here(&self) -> Option<Unsupported> {
         let starts = matches!(self.following.kind, TokenKind::Word | TokenKind::Sign("{"));
         self.word().filter(|_| starts).and_then(unsupported)
     }
 
-    /// Passes the rest of a statement or declaration: up to its `;`, or to the bracket that closes what it stands in, or to
-    /// where a handler starts. Names in what is passed, and since `start`, may have been declared there.
+    /// Skips the rest of a statement or declaration: through its `;`, or up to the `}` of the enclosing block or a
+    /// handler. Remembers the names since `start`, which may have been declared there.
     pub(crate) fn skip_statement(&mut self, start: At) {
         let mut open = 0_usize;
         while !(self.is_end() || open == 0 && self.starts_handler()) {
@@ -374,7 +374,7 @@ impl<'a> Parser<'a> {
                 open -= 1;
                 if open == 0 {
                     self.advance();
-                    // Of a list of initial values.
+                    // The list of initial values is followed by a `;`.
                     self.eat_sign(";");
                     break;
                 }
@@ -382,7 +382,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 break;
             } else if let TokenKind::Bad(bad @ (Bad::Text | Bad::Comment)) = self.token.kind {
-                // It hides what follows, so nobody would find it by mending what was reported.
+                // It hides the text after it, so correcting the reported error would not reveal it.
                 self.report(self.bad(bad));
             }
             self.advance();
@@ -390,7 +390,7 @@ impl<'a> Parser<'a> {
         self.lose(start);
     }
 
-    /// Passes a statement that starts as a loop does, and that is not read here.
+    /// Skips a statement that has the form of a loop and cannot be read.
     pub(crate) fn skip_loop(&mut self, start: At) {
         self.advance();
         if self.eat_sign("(") {
@@ -406,7 +406,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Passes what stands between here and the `)` that belongs to a parenthesis that is already open.
+    /// Skips to the `)` of a parenthesis that is already open, and past it.
     pub(crate) fn skip_to_parenthesis(&mut self, start: At) {
         let mut open = 0_usize;
         while !self.is_end() && !self.is_sign("{") && !self.is_sign("}") && !self.is_sign(";") {
@@ -449,12 +449,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `event NAME`, `query NAME` or `function NAME`, which no statement starts with.
+    /// Whether `event NAME`, `query NAME` or `function NAME` follows. No statement starts that way.
     pub(crate) fn starts_handler(&self) -> bool {
         matches!(self.word(), Some("event" | "query" | "function")) && self.following.kind == TokenKind::Word
     }
 
-    /// Remembers a pair of braces, of which the second was read last, if they were hardly meant for each other.
+    /// Remembers a pair of braces that probably do not belong together. The second one was read last.
     fn closed(&mut self, opened: At, what: &str) {
         let closed = self.previous;
         if opened.line != closed.line && self.starts_line(closed) && self.indentation(closed) < self.indentation(opened)
@@ -463,7 +463,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether something stands first on its line, and not deeper than the line on which a brace is opened.
+    /// Whether `at` is first on its line, and not indented deeper than the line with the opening brace.
     pub(crate) fn is_outdented(&self, opened: At, at: At) -> bool {
         opened.line != at.line && self.starts_line(at) && self.indentation(at) <= self.indentation(opened)
     }
@@ -472,14 +472,14 @@ impl<'a> Parser<'a> {
         self.text[..at.start as usize].trim_end_matches([' ', '\t']).ends_with('\n')
     }
 
-    /// How far the line is indented on which something stands.
+    /// The indentation of the line that contains a place.
     fn indentation(&self, at: At) -> usize {
         let start = self.text[..at.start as usize].rfind('\n').map_or(0, |newline| newline + 1);
         let line = &self.text[start..];
         line.len() - line.trim_start_matches([' ', '\t']).len()
     }
 
-    /// The `}` of a block that was opened there.
+    /// Reads the `}` of the block that was opened at a place.
     pub(crate) fn expect_close(&mut self, opened: At, what: &str) -> Parse<()> {
         if self.eat_sign("}") {
             self.closed(opened, what);
@@ -491,7 +491,7 @@ impl<'a> Parser<'a> {
         if let Some(stray) = self.strays.iter().find(|stray| stray.opened.start > opened.start) {
             let title = format!("{} is never closed", stray.what);
             let diagnostic = Diagnostic::error("E0109", title, stray.opened, "opened here")
-                .related(stray.closed, "its indentation says that this `}` closes something else");
+                .related(stray.closed, "by its indentation, this `}` closes something else");
             return Err(self.report(diagnostic.help("end it with a `}` of its own")));
         }
         let found = if self.is_end() {
@@ -506,7 +506,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// How a duration with a fraction is written without one, if it can be.
+/// Says how to write a duration without its fraction.
 fn in_shorter_units(written: &str) -> Option<String> {
     let digits = written.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
     let unit = &written[digits.len()..];
@@ -533,7 +533,7 @@ fn in_shorter_units(written: &str) -> Option<String> {
     Some(nearest(whole + i64::from(nanoseconds % below * 2 >= below)))
 }
 
-/// A decimal number as a fraction; `None`: it has more digits than are counted.
+/// A decimal number as numerator and denominator. `None`: it has too many digits.
 fn fraction(written: &str) -> Option<(i128, i128)> {
     let (mantissa, power) = written.split_once(['e', 'E']).unwrap_or((written, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -1,11 +1,11 @@
-//! Text of another language, of which no more is known than where its strings and comments are.
+//! Text of another language. Only its strings and comments are recognised.
 //!
-//! These are C's: `"…"` and `'…'`, which end on their line (a quote that is not closed there is an ordinary character), `//` up to
-//! the end of the line, and `/* … */`.
+//! Both are those of C: `"…"` and `'…'`, which end on their line (a quote that is not closed there is an ordinary
+//! character), `//` to the end of the line, and `/* … */`.
 
 use std::ops::Range;
 
-/// The place of the `}` that closes what is open at the start of a text. Braces in strings and comments do not count.
+/// The offset of the `}` that closes the block open at the start of a text, not counting strings and comments.
 pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     for code in code(text) {
@@ -21,16 +21,16 @@ pub(crate) fn closing_brace(text: &str) -> Option<usize> {
     None
 }
 
-/// A part of a text: `$name` or `$thread.member`, or what stands between such.
+/// A part of a text: `$name` or `$thread.member`, or the text between these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// To be copied.
+    /// Is copied.
     Text(Range<usize>),
-    /// The name after `$`, and the name after the dot that follows it at once.
+    /// The name after `$`, and the name after a dot that follows immediately.
     Name(Range<usize>, Option<Range<usize>>),
 }
 
-/// The parts of a text in order. In strings and comments `$` is an ordinary character; elsewhere it is one unless a name follows.
+/// The parts of a text in order. `$` is an ordinary character in strings, in comments and where no name follows it.
 pub(crate) fn parts(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut copied = 0;
@@ -59,7 +59,7 @@ pub(crate) fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// The end of the name that starts here; here, if none does.
+/// The end of the name at `start`; `start` if there is none.
 fn word_end(text: &str, start: usize) -> usize {
     let rest = &text[start..];
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -69,7 +69,7 @@ fn word_end(text: &str, start: usize) -> usize {
     start + rest.find(|c: char| !letter(c) && !c.is_ascii_digit()).unwrap_or(rest.len())
 }
 
-/// The stretches outside strings and comments, in order.
+/// The ranges outside strings and comments, in order.
 fn code(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut next = 0;
     std::iter::from_fn(move || {
@@ -81,7 +81,7 @@ fn code(text: &str) -> impl Iterator<Item = Range<usize>> {
                     next = start + length;
                     continue;
                 }
-                // At least the character that could have started something.
+                // At least one character: the one that could have started a string or comment.
                 None => {
                     let first = rest.chars().next().map_or(0, char::len_utf8);
                     first + rest[first..].find(['"', '\'', '/']).unwrap_or(rest.len() - first)
@@ -94,7 +94,7 @@ fn code(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The length of the string or comment that starts here, if one does. A comment that is not closed is as long as the text.
+/// The length of the string or comment that the text starts with, if any. An unclosed comment is as long as the text.
 fn quoted(text: &str) -> Option<usize> {
     if text.starts_with("//") {
         return Some(text.find('\n').unwrap_or(text.len()));

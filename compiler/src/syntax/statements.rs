@@ -10,7 +10,7 @@ use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
 use super::words::nearest;
 
-/// What `+=` and the like compute.
+/// The signs that assign, and what they compute.
 const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 11] = [
     ("=", None),
     ("+=", Some(BinaryOperator::Add)),
@@ -34,18 +34,18 @@ impl Parser<'_> {
             while !parser.is_sign("}") && !parser.is_end() && !parser.starts_handler() && !parser.leaves(opened) {
                 statements.extend(parser.statement());
             }
-            // An unclosed block is whole as far as it goes.
+            // An unclosed block keeps its statements.
             let _reported = parser.expect_close(opened, what);
             Ok(Block { statements, at: parser.since(opened) })
         })
     }
 
-    /// Whether an `else` stands here that is indented as what belongs to the `if` of the open block, so that its `}` is missing.
+    /// Whether an `else` follows that, by its indentation, belongs to the `if` of the open block: a `}` is missing.
     fn leaves(&self, opened: At) -> bool {
         self.is_word("else") && self.is_outdented(opened, self.token.at)
     }
 
-    /// A statement; what cannot be read is passed and leaves [`StatementKind::Lost`]. `None` for a lone `;`.
+    /// A statement. One that cannot be read is skipped and becomes [`StatementKind::Lost`]. `None` for a lone `;`.
     fn statement(&mut self) -> Option<Statement> {
         let start = self.token.at;
         match self.statement_kind(start) {
@@ -83,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A statement that contains no others. By itself, so that what only it needs is not on the stack for each level of nesting.
+    /// A statement that contains no others. Its own function, so that nested statements do not pay for its stack frame.
     // Production: statement.
     fn plain(&mut self, start: At) -> Parse<Statement> {
         let kind = match self.word() {
@@ -92,7 +92,7 @@ impl Parser<'_> {
                     "E0101",
                     "`else` without `if`",
                     start,
-                    "nothing to be the alternative of",
+                    "there is no `if` before it",
                 )));
             }
             Some(_) if let Some(ty) = self.type_word() => self.declare(ty)?,
@@ -102,7 +102,7 @@ impl Parser<'_> {
                 let title = "nodes are kept in the `nodes` section, not in a handler";
                 let node = Diagnostic::error("E0101", title, self.token.at, "not in a handler");
                 return Err(
-                    self.report(node.help("put it into `nodes { … }`; `foreach n in c` names each that is in `c`"))
+                    self.report(node.help("put it into `nodes { … }`; `foreach n in c` names each node in `c`"))
                 );
             }
             Some("threadref") => self.cursors()?,
@@ -185,10 +185,10 @@ impl Parser<'_> {
             return Err(self.report(Diagnostic::error("E0101", title, start, "expected a statement or a block")));
         }
         if self.is_word("verbatim") {
-            let title = "`verbatim` stands in a block";
+            let title = "`verbatim` must be in a block";
             let alone =
                 Diagnostic::error("E0101", title, start, "expected `{`").note("an `else` after it belongs to it");
-            // It is read all the same, for what is wrong with it.
+            // It is read nevertheless, to report the errors in it.
             self.report(alone.help("put braces around it"));
         }
         let statements = self.deeper(|parser| Ok(parser.statement().into_iter().collect()))?;
@@ -236,7 +236,7 @@ impl Parser<'_> {
         let name_at = name.at;
         if self.is_sign("(") {
             let call = self.call(name)?;
-            // `whlie (c) {` was meant to be more than a call.
+            // `whlie (c) {` was not meant as a call.
             return if self.is_sign("{") {
                 Err(self.no_statement(name_at, "`;`"))
             } else {
@@ -268,7 +268,7 @@ impl Parser<'_> {
         let sign = if two { "|=" } else { sign };
         if let (Place::Member { thread, member }, "=>") = (&place, sign) {
             let link = format!("{}.{}", thread.name.text, member.text);
-            let moved = self.unexpected("`=`").note("a thread that is moved has a name");
+            let moved = self.unexpected("`=`").note("only a thread that has a name can be moved");
             return Err(self.report(moved.help(format!("give it one: `foreach u in {link} {{ u => …; }}`"))));
         }
         match ASSIGNMENTS.iter().find(|(written, _)| *written == sign) {
@@ -301,7 +301,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports the word that a statement starts with, if it is a slip; else that something was expected after it.
+    /// Reports the first word of a statement, if it is a slip; otherwise, that `expected` should follow it.
     fn no_statement(&mut self, word_at: At, expected: &str) -> Reported {
         let word = self.written(word_at);
         let help = match habits::statement(word) {
@@ -316,7 +316,7 @@ impl Parser<'_> {
     }
 }
 
-/// Words that start a statement, for a misspelt one.
+/// Words that start a statement, to suggest for a misspelt one.
 const STARTS: [&str; 16] = [
     "if",
     "else",

@@ -1,4 +1,4 @@
-//! Verbatim text (CATAPULTS 2005, §5.3): what the language does not have, written in the language that policies are translated into.
+//! Verbatim text (CATAPULTS 2005, §5.3): what the language does not have, in the language of the generated code.
 
 use crate::diagnostics::Diagnostic;
 use crate::vocabulary::Type;
@@ -44,7 +44,7 @@ impl Parser<'_> {
         Ok((if refused { ExpressionKind::Lost } else { kind }, depth))
     }
 
-    /// `verbatim c { … }` among the sections: what the other texts need before them.
+    /// `verbatim c { … }` between sections: what other texts need before them.
     pub(super) fn verbatim_part(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
         let refused = self.refuse_verbatim();
         let (_, alternative) = self.alternative(None)?;
@@ -54,7 +54,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// One text. `typed`: its type stands before it; `Some(Some(ty))`: it must be this one.
+    /// One text. `typed` is `None`: without a type; `Some(None)`: after its type; `Some(Some(ty))`: after this type.
     fn alternative(&mut self, typed: Option<Option<Type>>) -> Parse<(Type, Alternative)> {
         let start = self.expect_word("verbatim")?;
         let language = self.name("the name of a language: `verbatim c { … }`")?;
@@ -79,7 +79,7 @@ impl Parser<'_> {
         Ok((ty, Alternative { language, text, text_at, at: self.since(start) }))
     }
 
-    /// Whether this framework has no such text, which is reported; the text is read all the same, to pass it.
+    /// Reports verbatim text that this framework does not have. Returns whether it did. The caller reads on either way.
     fn refuse_verbatim(&mut self) -> bool {
         self.demand(Feature::Verbatim, "`verbatim` text", self.token.at)
     }

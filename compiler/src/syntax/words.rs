@@ -1,6 +1,6 @@
 //! The words of the language, and those that it does not have yet.
 
-/// No name of a policy can be one of these.
+/// The words that cannot be names in a policy.
 pub(crate) const RESERVED: [&str; 43] = [
     "scheduler",
     "thread",
@@ -47,19 +47,19 @@ pub(crate) const RESERVED: [&str; 43] = [
     "global",
 ];
 
-/// Constructs of CATAPULTS 2005 and its announced extensions that this version does not read, by the word that starts them.
+/// Constructs of CATAPULTS 2005 and its announced extensions that this version lacks, by the word that starts them.
 const UNSUPPORTED: [(&str, Unsupported); 2] = [
     (
         "nodefamilies",
         Unsupported(
             "node families are",
-            "leave them out: all nodes have the same handlers, and tell by their properties what they are",
+            "leave them out: all nodes have the same handlers, which can tell them apart by their properties",
         ),
     ),
     ("properties", Unsupported("properties that a policy declares are", "leave them out: the framework declares them")),
 ];
 
-/// A construct that this version does not have, with its verb, and what to do without it.
+/// A construct that this version does not have, with a verb, and what to do without it.
 #[derive(Clone, Copy)]
 pub(crate) struct Unsupported(pub(crate) &'static str, pub(crate) &'static str);
 

@@ -82,7 +82,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// Which part of what a name stands for is meant: `element` says of which array, if it is one.
+    /// Which part of the named thing is meant. `element` is set if it is an array.
     fn element(
         &mut self,
         name: &Name,
@@ -108,7 +108,7 @@ impl Lowering<'_, '_> {
     }
 
     fn no_array(&mut self, name: &Name, index: &ast::Expression, declared: Option<At>) {
-        let title = format!("`{}` is no array", name.text);
+        let title = format!("`{}` is not an array", name.text);
         let diagnostic = Diagnostic::error("E0327", title, index.at, "has no elements");
         self.diagnostics.push(match declared {
             Some(declared) => diagnostic.related(declared, "declared here").help("leave the index out"),
@@ -116,7 +116,7 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// What stands in the brackets after the name of an array.
+    /// The index in the brackets after the name of an array.
     fn index(&mut self, name: &Name, length: usize, index: &ast::Expression, declared: At) -> Option<Part> {
         let lowered = self.of_type(index, Type::Int)?;
         let (bits, constants) = (self.policy.int_bits, &self.policy.constants);
@@ -168,7 +168,7 @@ impl Lowering<'_, '_> {
             }
             Some(Binding::Thread(_) | Binding::Held(_) | Binding::Cursor) => {
                 let title = format!("`{}` is a thread, not a value", name.text);
-                let help = format!("write `{}.ATTRIBUTE` for what is kept of it", name.text);
+                let help = format!("write `{}.ATTRIBUTE` for one of its attributes", name.text);
                 self.diagnostics.push(Diagnostic::error("E0309", title, name.at, "expected a value").help(help));
                 return None;
             }
@@ -219,7 +219,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// What stands before `.`: a thread, or a container for the one that is next to be removed from it.
+    /// The reference before `.`: a thread, or a container for the thread that leaves it next.
     pub(in crate::check) fn owner(&mut self, reference: &Reference) -> Option<Thread> {
         if self.scope.find(&reference.name.text).is_none()
             && let Some((Symbol::Container(id), _)) = self.symbols.find(&reference.name.text)
@@ -229,7 +229,7 @@ impl Lowering<'_, '_> {
                 ContainerRef::One(container) => Some(Thread::First(container)),
                 ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
                     let name = &reference.name.text;
-                    let title = format!("which element of `{name}` is meant is not known before run time");
+                    let title = format!("the element of `{name}` is known only at run time");
                     let diagnostic = Diagnostic::error("E0327", title, reference.at, "expected a constant index");
                     self.diagnostics.push(diagnostic.help(format!("write which: `{name}[0]`")));
                     None
@@ -239,7 +239,7 @@ impl Lowering<'_, '_> {
         self.thread(reference)
     }
 
-    /// What stands before `in`, and stands for a thread.
+    /// A reference that must name a thread, such as the one before `in`.
     pub(in crate::check) fn thread(&mut self, reference: &Reference) -> Option<Thread> {
         let name = &reference.name;
         if let Some(index) = &reference.index
@@ -309,7 +309,7 @@ impl Lowering<'_, '_> {
                     Entity::Thread => ("thread", "threadref", "t"),
                     Entity::Node => ("node", "node", "n"),
                 };
-                let title = format!("which {slot} of `{name}` is meant is not known before run time");
+                let title = format!("the {slot} of `{name}` is known only at run time");
                 let diagnostic = Diagnostic::error("E0327", title, reference.at, "expected a constant index");
                 let help = format!("write which: `{name}[0]`; or visit the {held}: `foreach {any} in {name}[i]`");
                 self.diagnostics.push(diagnostic.help(help));
@@ -360,7 +360,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Reports what the handler of a policy with nodes cannot name. `Thread`: it belongs to the instance of a node.
+    /// Reports what this handler of a policy with nodes cannot name. `Thread`: it belongs to the instance of a node.
     fn out_of_reach(&mut self, name: &Name, declared: At, of: Entity) {
         let title = match of {
             Entity::Thread => {
@@ -369,7 +369,7 @@ impl Lowering<'_, '_> {
             Entity::Node => format!("`{}` holds nodes, and this handler runs in the instance of one", name.text),
         };
         let diagnostic =
-            Diagnostic::error("E0329", title, name.at, "not to be named here").related(declared, "declared here");
+            Diagnostic::error("E0329", title, name.at, "cannot be named here").related(declared, "declared here");
         self.diagnostics.push(match of {
             Entity::Thread => {
                 let help = match self.symbols.find(&name.text) {
@@ -402,7 +402,7 @@ impl Lowering<'_, '_> {
         first.and_then(|id| self.policy.containers.get(id.0)).map_or(Entity::Thread, |container| container.holds)
     }
 
-    /// `threadref tmp;` in a handler, used otherwise than by `foreach tmp in …`.
+    /// Reports a handler's `threadref tmp;` that is used outside `foreach tmp in …`.
     pub(in crate::check) fn idle_cursor(&mut self, name: &Name) {
         let title = format!("`{}` names a thread only within `foreach {} in …`", name.text, name.text);
         let diagnostic = Diagnostic::error("E0309", title, name.at, "names no thread here")
@@ -411,13 +411,13 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// What is meant of what a name stands for.
+/// The part of a named thing that is meant.
 enum Part {
-    /// All of it: it is no array.
+    /// All of it: it is not an array.
     Single,
     /// This element.
     Constant(usize),
-    /// The element of an index that is computed at run time, and the length of the array.
+    /// The element at an index that is computed at run time, and the length of the array.
     Computed(usize, Box<Expression>),
 }
 

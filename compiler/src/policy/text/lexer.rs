@@ -1,4 +1,4 @@
-//! The words of the text form.
+//! Splits the text form into words.
 
 use super::read::ReadError;
 use crate::vocabulary::Float;
@@ -20,7 +20,7 @@ const SYMBOLS: [&str; 35] = [
     "|", "(", ")", "[", "]", "{", "}", ",", ":", ";", "@", "#", ".", "?",
 ];
 
-/// The words with the line of each; the last is [`Token::End`].
+/// The words, with the line of each. The last is [`Token::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<(Token, usize)>, ReadError> {
     let mut found = Vec::new();
     let mut line = 1;
@@ -71,7 +71,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, usize)>, ReadError> {
     Ok(found)
 }
 
-/// Where a number that starts with so many digits ends, if it has a fraction or an exponent.
+/// The end of a number that starts with `digits` digits, if it has a fraction or an exponent.
 fn fraction_end(text: &str, digits: usize, count: impl Fn(&str) -> usize) -> Option<usize> {
     let mut end = digits;
     if let Some(fraction) = text[end..].strip_prefix('.') {
@@ -117,7 +117,7 @@ fn quoted(rest: &str, line: usize) -> Result<(String, usize), ReadError> {
 }
 
 impl Token {
-    /// For messages.
+    /// The word, for messages.
     pub fn describe(&self) -> String {
         match self {
             Token::Word(word) => format!("`{word}`"),

@@ -1,4 +1,4 @@
-//! Names that say which of several things of the same name is meant.
+//! Printed names, which tell things of the same name apart.
 
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ impl Names {
         }
     }
 
-    /// The same as they are in the source: what has the same name is not told apart.
+    /// The names as in the source, without numbers.
     pub fn plain(self) -> Self {
         let all = |names: Vec<String>| names.into_iter().map(plain).collect();
         Names {
@@ -58,7 +58,7 @@ impl Names {
     }
 }
 
-/// A name without the number: of an element of an array, that of the array is dropped.
+/// A name without its number: `x[0]` for `x#1[0]`.
 pub(super) fn plain(name: String) -> String {
     let Some((before, after)) = name.split_once('#') else { return name };
     format!("{before}{}", after.trim_start_matches(|digit: char| digit.is_ascii_digit()))

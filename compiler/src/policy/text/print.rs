@@ -1,4 +1,4 @@
-//! Policy to text.
+//! Prints a policy as text.
 
 use std::fmt::Write;
 
@@ -77,21 +77,21 @@ pub fn print(policy: &Policy) -> String {
     out
 }
 
-/// The statements of one handler, each on one line as in the source, without its bodies and its place: `ready => current;`,
-/// `if (x > 0)`. Names are those of the source.
+/// The statements of one handler, each on one line as in the source, without its bodies and its place:
+/// `ready => current;`, `if (x > 0)`. Names are those of the source.
 pub struct Heads {
     names: Names,
     locals: Vec<String>,
 }
 
 impl Heads {
-    /// Those of a handler.
+    /// The statements of a handler.
     pub fn of(policy: &Policy, handler: &Handler) -> Self {
         let Heads { names, locals } = Heads::numbered(policy, handler);
         Heads { names: names.plain(), locals: locals.into_iter().map(plain).collect() }
     }
 
-    /// The same, but what has the same name has numbers by which it is told apart.
+    /// As `of`, with numbers that tell equal names apart.
     pub fn numbered(policy: &Policy, handler: &Handler) -> Self {
         let names = Names::of(policy);
         let locals = names.locals(handler);
@@ -103,12 +103,12 @@ impl Heads {
         self.printer().head(statement)
     }
 
-    /// What is named in the handler, as in the source: `ready`, `ready[t.level]`.
+    /// A container, as the source names it: `ready`, `ready[t.level]`.
     pub fn container(&self, container: &ContainerRef) -> String {
         self.printer().container(container)
     }
 
-    /// An expression of the handler as the policy writes it, more or less.
+    /// An expression of the handler, about as the policy writes it.
     pub fn expression(&self, expression: &Expression) -> String {
         let expression = if let Expression::NotZero(operand) = expression { operand } else { expression };
         let text = self.printer().expression(expression);
@@ -120,7 +120,7 @@ impl Heads {
     }
 }
 
-/// What is named, as in the source: `ready`, `ready[t.level]`.
+/// A container, as the source names it: `ready`, `ready[t.level]`.
 pub fn container(policy: &Policy, handler: &Handler, container: &ContainerRef) -> String {
     Heads::of(policy, handler).container(container)
 }
@@ -138,8 +138,8 @@ fn line(out: &mut String, text: std::fmt::Arguments) {
     let _ = writeln!(out, "{text}");
 }
 
-/// What is printed after the name of an array or a single thing, and its elements, of which it is the first. `None` for the other
-/// elements, which are printed with the first.
+/// What is printed after the name (the length of an array, or nothing), and all elements, starting with `first`.
+/// `None` for later elements, which are printed with the first.
 fn array<'a, T>(element: Option<Element>, all: &'a [T], first: &'a T) -> Option<(String, &'a [T])> {
     let Some(Element { index, length }) = element else { return Some((String::new(), std::slice::from_ref(first))) };
     let start = all.iter().position(|one| std::ptr::eq(one, first))?;
@@ -226,7 +226,7 @@ impl Printer<'_> {
             let indent = "  ".repeat(depth);
             let places = at(statement.at) + &statement.called.map(at).unwrap_or_default();
             let head = match &statement.kind {
-                // Which it is does not show by the names.
+                // The names alone do not tell it from a transfer.
                 StatementKind::Send { source, node } => {
                     format!("send {} to {};", self.source(source), self.thread(*node))
                 }
@@ -431,7 +431,7 @@ impl Printer<'_> {
     }
 }
 
-/// The name at an index. A policy whose indices lead nowhere still prints, so that it can be looked at.
+/// The name at an index. A policy with invalid indices still prints, so that it can be looked at.
 fn name(names: &[String], index: usize) -> &str {
     names.get(index).map_or("?", String::as_str)
 }

@@ -1,4 +1,4 @@
-//! Text to policy. What it returns is well-formed: every index leads somewhere, every operand has the type it needs.
+//! Reads a policy from text. The result is well-formed: every index is valid, every operand has the type it needs.
 
 mod arrays;
 mod expressions;
@@ -17,7 +17,7 @@ use crate::vocabulary::UNITS;
 use arrays::elements;
 use statements::HandlerReader;
 
-/// Why a text is no policy.
+/// Why a text is not a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// The line, from 1.
@@ -40,14 +40,14 @@ impl std::fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// How deep statements and expressions can be nested: twice what the language allows, since what it leaves implicit has
-/// levels of its own here. The stack is finite.
+/// How deep statements and expressions can be nested: more than twice what the language allows, because what it leaves
+/// implicit has levels of its own here. The stack is finite.
 const DEEPEST: usize = 250;
 
 /// The policy that this text describes.
 ///
 /// # Errors
-/// The first line that is not as [`print`](super::print()) would have written it, layout aside, and what was expected there.
+/// The first line that [`print`](super::print()) would write otherwise, layout aside, and what was expected there.
 pub fn read(text: &str) -> Result<Policy, ReadError> {
     let mut reader =
         Reader { tokens: tokens(text)?, next: 0, depth: 0, globals: Scope::default(), members: Scope::default() };
@@ -62,18 +62,18 @@ struct Reader {
     depth: usize,
     /// Constants, variables, imports, containers.
     globals: Scope<Name>,
-    /// Attributes and thread imports.
+    /// Attributes, links and thread imports.
     members: Scope<Member>,
 }
 
 /// What a name stands for.
 #[derive(Clone, Copy)]
 enum Name {
-    /// Arrays: the first element and the length.
+    /// For an array: the first element, and the length.
     Constant(ConstantId, Type, Option<usize>),
     Variable(VariableId, Type, Option<usize>),
     Import(ImportId, Type),
-    /// True: a threadref.
+    /// `true`: a threadref.
     Container(ContainerId, bool, Option<usize>),
     Local(LocalId, LocalKind),
 }
@@ -86,7 +86,7 @@ enum Member {
     Import(ThreadImportId, Type),
 }
 
-/// So many containers can be told apart in generated code.
+/// How many containers generated code can tell apart.
 const MOST_CONTAINERS: usize = 65_535;
 
 /// Names, each with everything it can stand for, from the outside in.
@@ -107,7 +107,7 @@ impl<T: Copy> Scope<T> {
 
 type Read<T> = Result<T, ReadError>;
 
-/// Words, to be looked at and taken one by one.
+/// Looks at tokens and takes them, one by one.
 impl Reader {
     fn peek(&self) -> &Token {
         self.tokens.get(self.next).map_or(&Token::End, |(token, _)| token)
@@ -212,7 +212,7 @@ impl Reader {
         Ok(At { start, end, line })
     }
 
-    /// `@1:2..3 @4:5..6`: where a statement stands, and the call in the handler that it is there for, if it is for one.
+    /// `@1:2..3 @4:5..6`: the place of a statement, and if it is inlined, the call in the handler.
     fn places(&mut self) -> Read<(At, Option<At>)> {
         let at = self.at()?;
         let called = matches!(self.peek(), Token::Symbol("@")).then(|| self.at()).transpose()?;
@@ -442,7 +442,7 @@ impl Reader {
         Ok((name, length, self.ty()?))
     }
 
-    /// `[4]`, of an array.
+    /// `[4]`, for an array.
     fn length(&mut self) -> Read<Option<usize>> {
         if !self.accept("[") {
             return Ok(None);
@@ -455,7 +455,7 @@ impl Reader {
         Ok(Some(length))
     }
 
-    /// `= 1`, or of a later element `, 1`.
+    /// `= 1`, or for a later element, `, 1`.
     fn initial(&mut self, element: Option<Element>, ty: Type, bits: u8) -> Read<Value> {
         if element.is_some_and(|element| element.index > 0) {
             return self.next_value(ty, bits);
@@ -507,7 +507,7 @@ impl Reader {
         self.symbol("(")?;
         let mut keys = Vec::new();
         loop {
-            // An attribute can have this name: then `reverse` stands alone.
+            // An attribute can be called `reverse`: then the word stands alone.
             let mut name = self.word("a sort key")?;
             let reverse = name == "reverse" && matches!(self.peek(), Token::Word(_));
             if reverse {

@@ -1,14 +1,14 @@
-//! The notation of a grammar: read and printed.
+//! Reads and prints the notation of a grammar.
 
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::{Characters, Feature, Form, Grammar, Production, Section};
 
-/// Lines are filled up to here.
+/// How long filled lines can be.
 const WIDTH: usize = 110;
 
 impl Grammar {
-    /// The grammar that is written there, or what is wrong with the text.
+    /// Reads a grammar. The error says what is wrong with the text.
     pub fn read(text: &str) -> Result<Grammar, String> {
         Reader { symbols: symbols(text)?, next: 0 }.grammar()
     }
@@ -68,7 +68,7 @@ fn line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// What stands in `[…]`.
+/// Reads the characters in `[…]`.
 fn characters(inside: &str) -> Result<Characters, String> {
     let (not, mut rest) = inside.strip_prefix('^').map_or((false, inside), |rest| (true, rest));
     let mut ranges = Vec::new();
@@ -84,7 +84,7 @@ fn characters(inside: &str) -> Result<Characters, String> {
     Ok(Characters { not, ranges })
 }
 
-/// The first character, perhaps written as a code, and what is left.
+/// The first character, which may be written as a code, and the rest.
 fn character(text: &str) -> Result<(char, &str), String> {
     if let Some(digits) = text.strip_prefix("#x") {
         let end = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
@@ -207,7 +207,7 @@ impl Display for Production {
 }
 
 impl Production {
-    /// With the name filled up to a width. Alternatives have lines of their own, unless they are short or single words.
+    /// Prints with the name padded to a width. Alternatives have lines of their own, unless short or single words.
     fn aligned(&self, width: usize) -> String {
         let start = format!("{:width$} ::= ", self.name);
         let whole = format!("{start}{}", self.form);
@@ -240,7 +240,7 @@ impl Production {
     }
 }
 
-/// The pieces with blanks, in lines that are not too long.
+/// Joins the pieces with blanks, in lines of limited length.
 fn filled(start: &str, continued: &str, pieces: &mut dyn Iterator<Item = String>) -> String {
     let mut lines = vec![start.trim_end().to_owned()];
     for piece in pieces {
@@ -261,7 +261,7 @@ impl Display for Form {
 }
 
 impl Form {
-    /// How strongly it binds: alternatives 0, sequences 1, differences 2, all else 3.
+    /// How strongly the form binds: alternatives 0, sequences 1, differences 2, all else 3.
     fn strength(&self) -> u8 {
         match self {
             Form::Either(_) => 0,

@@ -5,7 +5,7 @@ use crate::policy::{
     AttributeId, ContainerId, ContainerRef, Element, Expression, Place, Thread, Type, Value, VariableId,
 };
 
-/// The names of what a declaration declares.
+/// The names that a declaration declares.
 pub(super) fn elements(name: &str, length: Option<usize>) -> Vec<(String, Option<Element>)> {
     match length {
         None => vec![(name.to_owned(), None)],
@@ -16,9 +16,9 @@ pub(super) fn elements(name: &str, length: Option<usize>) -> Vec<(String, Option
     }
 }
 
-/// What stands in the brackets after the name of an array.
+/// The index in the brackets after the name of an array.
 pub(super) enum Index {
-    /// An element.
+    /// The index of an element.
     Constant(usize),
     /// Anything else.
     Computed(Box<Expression>),
@@ -33,7 +33,7 @@ impl HandlerReader {
         }
     }
 
-    /// What follows the name of a container: of an array, `[2]`, `[i]` or nothing.
+    /// Reads what follows the name of a container: for an array, `[2]`, `[i]` or nothing.
     pub(super) fn element(
         &mut self,
         first: ContainerId,
@@ -48,7 +48,7 @@ impl HandlerReader {
         })
     }
 
-    /// The same of a variable, which is never used as a whole.
+    /// As `element`, for a variable, which is never used as a whole.
     pub(super) fn variable(&mut self, first: VariableId, length: Option<usize>, reader: &mut Reader) -> Read<Place> {
         let Some(length) = length else { return Ok(Place::Variable(first)) };
         Ok(match self.index(length, reader)? {
@@ -73,12 +73,12 @@ impl HandlerReader {
         Ok(Some(Index::Computed(Box::new(index))))
     }
 
-    /// A thread, if what is named is one.
+    /// The named thread, if the name is that of a thread.
     pub(super) fn named_thread(&mut self, reader: &mut Reader) -> Read<Option<Thread>> {
         Ok(match self.name(reader)? {
             Name::Local(local, LocalKind::Thread | LocalKind::Node) => Some(Thread::Local(local)),
             Name::Container(slot, true, None) => Some(Thread::Slot(slot)),
-            // What is looked at twice is short, or the time would double with each level of brackets.
+            // Only a constant index may be read twice, or nested ones would double the time at each level.
             Name::Container(first, true, Some(length)) => match reader.tokens.get(reader.next + 1) {
                 Some((Token::Number(_), _)) => match self.element(first, Some(length), reader)? {
                     ContainerRef::One(slot) => Some(Thread::Slot(slot)),
@@ -94,7 +94,7 @@ impl HandlerReader {
         })
     }
 
-    /// `.name`, of a thread.
+    /// `.name`, after a thread.
     pub(super) fn member_of(&mut self, thread: Thread, reader: &mut Reader) -> Read<(Place, Type)> {
         reader.symbol(".")?;
         let name = reader.word("the name of an attribute or a thread import")?;

@@ -1,4 +1,4 @@
-//! Expressions, and what each is of.
+//! Expressions and their types.
 
 use super::arrays::Index;
 use super::statements::{HandlerReader, starts_name};

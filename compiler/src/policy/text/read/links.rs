@@ -1,11 +1,11 @@
-//! Links of threads, and whom they name.
+//! Links of threads, and what they name.
 
 use super::statements::HandlerReader;
 use super::{LocalKind, Member, Name, Read, Reader, Token};
 use crate::policy::{ContainerRef, LinkId, Referent, Thread};
 
 impl HandlerReader {
-    /// `t.owner`, if a link comes next; else nothing is read.
+    /// `t.owner`, if a link comes next. Otherwise, nothing is read.
     pub(super) fn link(&mut self, reader: &mut Reader) -> Option<(Thread, LinkId)> {
         let start = reader.next;
         let link = self.link_after_all(reader);
@@ -37,7 +37,7 @@ impl HandlerReader {
         }
         reader.next = start;
         let Name::Container(first, false, length) = self.name(reader).ok()? else { return None };
-        // What is looked at twice is short.
+        // Only a constant index may be read twice.
         if length.is_some() && !matches!(reader.tokens.get(reader.next + 1), Some((Token::Number(_), _))) {
             return None;
         }
@@ -47,7 +47,7 @@ impl HandlerReader {
         }
     }
 
-    /// `no thread`, or what names a thread.
+    /// `no thread`, or something that names a thread.
     pub(super) fn referent(&mut self, reader: &mut Reader) -> Read<Referent> {
         let after = reader.tokens.get(reader.next + 1);
         if matches!(after, Some((Token::Word(word), _)) if word == "thread") && reader.accept_word("no") {

@@ -11,7 +11,7 @@ pub(super) struct HandlerReader {
     pub(super) scope: Scope<Name>,
     pub(super) bits: u8,
     pub(super) returns: Option<Type>,
-    /// How many loops we are in, as far as they can be left here.
+    /// How many open loops can be left here.
     pub(super) loops: usize,
 }
 
@@ -30,7 +30,7 @@ impl HandlerReader {
         self.block(reader)
     }
 
-    /// Statements up to and with `}`.
+    /// Statements through the `}`.
     pub(super) fn block(&mut self, reader: &mut Reader) -> Read<Block> {
         let mut block = Block::new();
         while !reader.accept("}") {
@@ -93,7 +93,7 @@ impl HandlerReader {
         Ok(statement(kind, at))
     }
 
-    /// `c ("print(", x, ");")` or, `typed`, `c int ("f(", x, ")")`, after `verbatim`.
+    /// After `verbatim`: `c ("print(", x, ");")`, or if `typed`, `c int ("f(", x, ")")`.
     pub(super) fn verbatim(&mut self, typed: Option<()>, reader: &mut Reader) -> Read<(Verbatim, Type)> {
         let language = reader.word("a language")?;
         let ty = if typed.is_some() { reader.ty()? } else { Type::Int };
@@ -147,7 +147,7 @@ impl HandlerReader {
         Ok(statement(StatementKind::Loop { condition, test, body, step }, at))
     }
 
-    /// A block in which so many loops can be left.
+    /// A block in which `loops` loops can be left.
     fn within(&mut self, loops: usize, reader: &mut Reader) -> Read<Block> {
         let outside = std::mem::replace(&mut self.loops, loops);
         let block = self.block(reader);
@@ -282,7 +282,7 @@ impl HandlerReader {
     }
 }
 
-/// What the next two words declare, if they declare a local: `int x`.
+/// The kind of the local that the next two words declare, if they declare one: `int x`.
 fn declared_kind(reader: &Reader) -> Option<LocalKind> {
     let (Token::Word(word), Some((Token::Word(_), _))) = (reader.peek(), reader.tokens.get(reader.next + 1)) else {
         return None;
@@ -294,8 +294,8 @@ fn declared_kind(reader: &Reader) -> Option<LocalKind> {
     }
 }
 
-/// Whether a name comes next, and not a word of the text form: a name is followed by `#`, `.`, `[`, `=`, `=>`, `==` or `in`. What else
-/// stands before `==` are words that no name is.
+/// Whether a name comes next, and not a word of the text form: a name is followed by `#`, `.`, `[`, `=`, `=>`, `==` or
+/// `in`. The other words before `==` are never names.
 pub(super) fn starts_name(reader: &Reader) -> bool {
     let follows = reader.tokens.get(reader.next + 1).map(|(token, _)| token);
     let name_follows = match follows {
