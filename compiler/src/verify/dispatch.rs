@@ -1,4 +1,4 @@
-//! `dispatch` stands in an event that dispatches, and names a threadref of class RUNNING that can hold a thread. (`check`
+//! `dispatch` stands in an event that dispatches, and names a RUNNING threadref that can hold a thread. (`check`
 //! refuses the former in source, with the same code; a policy can also come as text.)
 
 use super::state::Why;

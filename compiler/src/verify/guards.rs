@@ -17,11 +17,11 @@ pub struct Left {
     pub tested: String,
 }
 
-/// What is said of guards, in the order in which it was said, and of each place once.
+/// Remarks on guards, in the order in which they were made, without repetitions.
 #[derive(Default)]
 pub(super) struct Remarks {
     list: Vec<Left>,
-    /// By place: where in the list. There are as many remarks as a policy has guards, so the list is not searched.
+    /// By place: indices in the list. There are as many remarks as guards, so the list itself is not searched.
     places: HashMap<At, Vec<usize>>,
 }
 
@@ -76,7 +76,7 @@ fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Left {
     Left { remark: remark.help(format!("a test removes it: `if (|{written}| {test}) ...`")), tested }
 }
 
-/// Where the knowledge of a container ends.
+/// Adds where the knowledge about a container ends.
 fn because(
     remark: Diagnostic,
     handling: &Handling,

@@ -1,4 +1,4 @@
-//! A thread goes to a node only where the type of the event says so: the host has to know of it.
+//! A thread goes to a node only where the event type says so, because the host has to know of it.
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
