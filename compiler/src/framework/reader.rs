@@ -444,7 +444,7 @@ impl Reader<'_> {
         self.draft.like.retain(|(index, _)| *index < self.draft.events.len());
         let plain = matches!(event.absent, Absent::Required) && !event.may_fail && event.extent == Extent::Any;
         if !plain || !event.rules.is_empty() {
-            let title = "of an event that is never raised there is nothing to say but its name and its threads";
+            let title = "an event that is never raised has only a name and threads";
             let wrong = Diagnostic::error("E0201", title, event.at, "");
             return Err(self.parser.report(wrong.help(format!("write `unraised event {}(t);`", name.text))));
         }

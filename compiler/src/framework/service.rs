@@ -220,7 +220,7 @@ pub(super) fn resolve(draft: &Draft, diagnostics: &mut Diagnostics) -> (Option<L
         if said.protocols.is_empty() {
             let title = "the description of locks lacks a protocol";
             let lacks = Diagnostic::error("E0204", title, said.at, "");
-            diagnostics.push(lacks.help("write `protocol none;` if nothing is done for who has one"));
+            diagnostics.push(lacks.help("write `protocol none;` if nothing is done for the owner of a lock"));
         }
         Some(Locks { service, protocols: said.protocols.clone() })
     });

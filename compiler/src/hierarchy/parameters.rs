@@ -90,7 +90,7 @@ fn unknown(
             unknown.help(format!("`{}` imports it of its threads: write it after `under {}`", above.name, under.text))
         }
         (Some(own), _, _) if !at_parent && has(&own.thread_imports) => {
-            unknown.help(format!("`{}` imports it of each of its threads: the application says it of those", own.name))
+            unknown.help(format!("`{}` imports it of each of its threads: the application sets it for them", own.name))
         }
         (..) => unknown,
     }

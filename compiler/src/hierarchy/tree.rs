@@ -167,7 +167,7 @@ fn default(
                 leaves.iter().map(|leaf| format!("`{}`", draft.schedulers[*leaf].name.text)).collect();
             let title = format!("it is not said which scheduler threads go to: {}", named.join(", "));
             let missing = Diagnostic::error("E0606", title, draft.name.at, "has no `default`")
-                .note("a thread can be given to any scheduler when it is created; `default` is for those of which nothing is said");
+                .note("a thread can be given to any scheduler when it is created; `default` is for all others");
             let name = &draft.schedulers[*first].name.text;
             diagnostics.push(missing.help(format!("name one: `default {name};`")));
             None

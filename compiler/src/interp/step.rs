@@ -376,7 +376,7 @@ impl Step<'_, '_, '_> {
 
 /// See [`Verified::uninterpretable`].
 fn untranslated(language: &str, line: u32) -> Stop {
-    Stop::Misuse(format!("line {line} is text in `{language}`, and nothing stands for it"))
+    Stop::Misuse(format!("line {line} is text in `{language}` without an `else` part"))
 }
 
 fn unproved(line: u32, text: impl Into<String>) -> Stop {

@@ -32,7 +32,7 @@ impl Checker<'_, '_> {
                 if creates(creator).any(|created| created == index)
                     && let Some(at) = spawns(&draft.phases, &thread.name)
                 {
-                    never = never.related(at, format!("and `{}`, which says so, comes only after it", creator.name));
+                    never = never.related(at, format!("and `{}`, which spawns it, comes only after it", creator.name));
                 }
             }
             let help = format!(
@@ -72,7 +72,7 @@ impl Checker<'_, '_> {
         for (thread, extent) in scenario.threads.iter().zip(&extents) {
             // If switches take time, so do yields.
             if scenario.switch_cost == 0 && extent.at_once > u128::from(MOST_AT_ONCE) {
-                let title = format!("`{}` repeats what takes no time more than {MOST_AT_ONCE} times", thread.name);
+                let title = format!("`{}` repeats, more than {MOST_AT_ONCE} times, what takes no time", thread.name);
                 let still = Diagnostic::error("E0704", title, thread.at, "time would stand still");
                 self.diagnostics.push(still.help("put a `run`, a `sleep` or a `block` into it"));
             }

@@ -95,7 +95,7 @@ impl Reader<'_> {
         if self.parser.is_word("within") {
             let at = self.parser.advance().at;
             if relation != "=" {
-                let useless = Diagnostic::error("E0701", "only an equal number can be `within` another", at, "");
+                let useless = Diagnostic::error("E0701", "`within` needs `=`", at, "");
                 return Err(self
                     .parser
                     .report(useless.help(format!("leave it out, or write `=` instead of `{relation}`"))));

@@ -38,7 +38,7 @@ impl Checker<'_, '_> {
     fn cannot_be(&self, scenario: &Scenario, expectation: &Expectation) -> Option<Diagnostic> {
         match &expectation.what {
             Expected::Measure { measure: Measure::End, window: Some(_), .. } => {
-                let title = "the end is one instant, and not of a stretch of time";
+                let title = "the end is one instant, not a stretch of time";
                 Some(Diagnostic::error("E0704", title, expectation.at, "").help("leave `from … to …` out"))
             }
             Expected::Measure { window: Some((_, to)), .. } if scenario.duration.is_some_and(|end| *to > end) => {
@@ -94,7 +94,7 @@ fn cannot_fail(scenario: &Scenario, expectation: &Expectation) -> Option<Diagnos
                     Unit::Time if *bound > Exact::from(0) => {
                         format!("no {} is longer than the scenario", measure.word())
                     }
-                    Unit::Time | Unit::Count => format!("no number of this is less than 0: `{}`", measure.word()),
+                    Unit::Time | Unit::Count => format!("`{}` is never less than 0", measure.word()),
                 };
                 ineffective(title).help("say a bound that a policy can miss")
             })

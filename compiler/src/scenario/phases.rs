@@ -173,7 +173,7 @@ impl<'a> Checker<'a, '_> {
         let unknown = unknown.note(format!("a thread can block in {}", listed.join(", ")));
         self.diagnostics.push(match nearest(&event.text, names) {
             Some(near) => unknown.help(format!("did you mean `{near}`?")).suggest(event.at, near),
-            None if event.text.parse::<i64>().is_err() => unknown.help("for how long follows: `block io.read 5ms;`"),
+            None if event.text.parse::<i64>().is_err() => unknown.help("write the time after it: `block io.read 5ms;`"),
             None => unknown,
         });
         None

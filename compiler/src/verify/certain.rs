@@ -237,7 +237,7 @@ fn report(handling: &Handling, statement: &Statement, guard: &Guard, failing: &F
                 Guard::Vacant(_) => format!("already holds a {held}"),
             };
             let title = format!("`{name}` {what} in {written} on a path that can be taken");
-            Diagnostic::error("E0417", title, statement.at, "fails then")
+            Diagnostic::error("E0417", title, statement.at, "fails on this path")
         }
         Cause::Events => {
             let what = match guard {

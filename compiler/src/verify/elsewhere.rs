@@ -21,7 +21,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool 
         let Some((local, moves)) = touched else { return };
         let name = handling.local(local);
         let title = format!("{name} may run on another processor in {}", handling.statement(statement));
-        let label = if moves { "it can be in no container here" } else { "it is filed anew where it runs" };
+        let label = if moves { "it may be in no container here" } else { "it would be re-filed where it runs" };
         let diagnostic = Diagnostic::error("E0419", title, statement.at, label);
         let help = format!("test where it is first: `if ({} in ready) {{ … }}`", name.trim_matches('`'));
         diagnostics.push(handling.called(statement, diagnostic).help(help));

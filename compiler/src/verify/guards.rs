@@ -69,7 +69,7 @@ fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Left {
     };
     if matches!(container, ContainerRef::Element { .. }) && Named::of(container).is_none() {
         let remark = remark
-            .note("its index can be another one at each look: the application or a transfer changes it")
+            .note("its index can differ each time it is read: the application or a transfer changes it")
             .help("keep the index in a variable, and test the element that this names");
         return Left { remark, tested };
     }
@@ -91,7 +91,7 @@ fn because(
         Why::Between => remark.note(format!("the handlers together leave it open: {name} {feared}")),
         Why::Given => remark.note(format!("the type of the event leaves it open: {name} {feared}")),
         Why::Unknown => remark.note(format!(
-            "neither the type of the event nor a test says, on every path to here, how many {held}s {name} holds"
+            "on some path to here, neither the type of the event nor a test says how many {held}s {name} holds"
         )),
     };
     match container.candidates().find_map(|candidate| state.one_of(candidate)) {

@@ -47,7 +47,7 @@ fn own(framework: &Framework, event: &Event, body: &Block, diagnostics: &mut Dia
         };
         if end.0 == End::Destroyed {
             let title = format!("the default handler of `{}` uses `{thread}` after it has destroyed it", event.name);
-            diagnostics.push(Diagnostic::error("E0210", title, at, "it is no more").related(end.1, "destroyed here"));
+            diagnostics.push(Diagnostic::error("E0210", title, at, "it is gone").related(end.1, "destroyed here"));
             return;
         }
         let container = framework.containers.iter().find(|container| Some(container.name.as_str()) == destination);

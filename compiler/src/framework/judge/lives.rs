@@ -17,9 +17,9 @@ pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
         }
     }
     if let [first, second, ..] = sequences.lives.as_slice() {
-        let title = format!("`{}` is a second life of threads", second.name);
-        let twice = Diagnostic::error("E0208", title, second.at, "an event of a new thread stands in it");
-        let twice = twice.related(first.at, "so it does here");
+        let title = format!("`{}` is a second sequence for the life of threads", second.name);
+        let twice = Diagnostic::error("E0208", title, second.at, "names an event of a new thread, too");
+        let twice = twice.related(first.at, "the first");
         diagnostics.push(twice.help("join the two with `|`: every thread follows the same sequence"));
     }
     for (is_life, sequence) in sequences

@@ -36,7 +36,7 @@ fn conditions(rule: &Rule, diagnostics: &mut Diagnostics) {
         let (from, _) = super::stages(step);
         let Stage::In(class) = from else { continue };
         if rule.given.contains(&Condition::None(class)) {
-            let title = format!("a thread is {0} where none {0} is given", class.word());
+            let title = format!("a rule has a {0} thread, and the condition `none {0}`", class.word());
             let never = Diagnostic::error("E0207", title, rule.at, "no situation is like this");
             diagnostics.push(never.help(format!("remove `none {}`, or the move", class.word())));
         }

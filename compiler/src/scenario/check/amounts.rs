@@ -29,7 +29,7 @@ impl<'a> Checker<'a, '_> {
                     let title = format!("`{}` cannot be used", file.path);
                     let unusable = Diagnostic::error("E0706", title, file.at, "").note(why);
                     self.diagnostics
-                        .push(unusable.help("a file has one number on each line, of nanoseconds where it is time"));
+                        .push(unusable.help("a file has one number on each line; times are in nanoseconds"));
                     None
                 }
             },
