@@ -1,7 +1,8 @@
 //! What a policy means: the reference for every host.
 //!
-//! A [`Machine`] is a policy with its threads. It evaluates the guards that `verify` left, and besides them everything that
-//! `verify` claims to have proved: a claim that does not hold is [`Stop::Unproved`], which no accepted policy ever reaches.
+//! A [`Machine`] is a policy with its threads. It evaluates the guards that `verify` left, and checks everything that
+//! `verify` claims to have proved. A claim that does not hold is [`Stop::Unproved`], which no accepted policy ever
+//! reaches.
 
 mod application;
 mod arithmetic;
@@ -36,7 +37,7 @@ pub struct ThreadId(pub u32);
 pub enum Position {
     /// In no container yet; or on the way from node to node.
     Hand,
-    /// In this one, of a thread on a node in that of its instance.
+    /// In this container; for a thread on a node, that of the node's instance.
     In(ContainerId),
 }
 
@@ -45,13 +46,13 @@ pub enum Position {
 pub struct Timeout<'a> {
     /// When it expires.
     pub instant: i64,
-    /// Whose it is.
+    /// The thread to which it belongs.
     pub thread: ThreadId,
-    /// What is raised then.
+    /// The event that is raised then.
     pub event: &'a str,
 }
 
-/// Why a handler ended before its end. It has changed nothing since the statement that stopped it began.
+/// Why a handler stopped early. It has changed nothing since the statement that stopped it began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// A guard did not hold: the policy is out.
@@ -61,7 +62,8 @@ pub enum Stop {
         /// As [`Verified::guard_text`] says it.
         text: String,
     },
-    /// The loops of the handler took more than [`Machine::MOST_TURNS`]: the policy is out, with what the handler did so far done.
+    /// The loops of the handler took more than [`Machine::MOST_TURNS`]: the policy is out. What the handler has done
+    /// stays.
     Overrun {
         /// Of the loop, in the policy's source.
         line: u32,
@@ -73,7 +75,7 @@ pub enum Stop {
         /// As written.
         reason: String,
     },
-    /// What `verify` took for proved is not so: a mistake of the compiler.
+    /// Something that `verify` claims to have proved does not hold: an error of the compiler.
     Unproved {
         /// In the policy's source.
         line: u32,
@@ -91,38 +93,38 @@ pub struct Machine<'a> {
     events: HashMap<&'a str, &'a Handler>,
     queries: HashMap<&'a str, &'a Handler>,
     variables: Vec<Value>,
-    /// Of imports that the application has not registered.
+    /// The values of imports that the application has not registered.
     imports: Vec<Value>,
     containers: Vec<BTreeMap<Rank, Slot>>,
     threads: Vec<ThreadState>,
     numbers: HashMap<ThreadId, Slot>,
     vacant: Vec<Slot>,
-    /// Those that are armed: when they expire, of which threads, and which attributes they are.
+    /// The armed timers: when each expires, its thread, and the index of its attribute.
     timers: BTreeSet<(i64, ThreadId, usize)>,
     /// Links: the thread that is named, whose link it is, and which of its links.
     links: BTreeSet<(Slot, Slot, usize)>,
     /// Counts insertions.
     clock: i64,
-    /// Of the statement that moved a thread last.
+    /// The line of the statement that last moved a thread.
     moved_by: u32,
-    /// What a handler takes for `now`.
+    /// The value of `now`.
     now: i64,
-    /// What `random(n)` draws from.
+    /// The generator for `random(n)`.
     random: random::Random,
     nodes: nodes::Nodes,
     /// The locals of the handler that runs, kept between handlers for its memory.
     locals: Vec<LocalState>,
 }
 
-/// What one of several processors has in the containers of class RUNNING; empty to begin with.
+/// What one of several processors has in the RUNNING containers; empty at first.
 #[derive(Clone, Default)]
 pub struct RunningSet(Vec<BTreeMap<Rank, Slot>>);
 
-/// Into [`Machine::threads`].
+/// An index into [`Machine::threads`].
 type Slot = usize;
 
-/// A thread's place in its container; the least leaves first. Sort keys, then the time of insertion: growing where the last
-/// to come is the last to leave, falling where it is the first.
+/// A thread's place in its container; the least leaves first. The sort keys come first, then the number of the
+/// insertion, which is negated where the last to come leaves first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     keys: Vec<i64>,
@@ -133,13 +135,13 @@ struct Rank {
 struct ThreadState {
     id: ThreadId,
     attributes: Vec<Value>,
-    /// Whom its links name.
+    /// The threads that its links name.
     links: Vec<Option<Slot>>,
-    /// Of imports that the application has not registered for this thread.
+    /// The values of imports that the application has not registered for this thread.
     imports: Vec<Value>,
     position: Position,
     rank: Rank,
-    /// On which node it is in a container, in a policy with nodes.
+    /// In a policy with nodes: the node where it is in a container.
     node: Option<ThreadId>,
 }
 
@@ -153,14 +155,14 @@ enum LocalState {
 /// How a block ended.
 enum Flow {
     Next,
-    /// The loop around it goes on with the next turn, or not at all.
+    /// The enclosing loop goes on with its next turn, or ends.
     Left(Leave),
     Dispatched(ThreadId),
     Returned(Option<Value>),
 }
 
 impl<'a> Machine<'a> {
-    /// How many turns the loops of a handler can take, all together, before it is taken for one that does not end.
+    /// How many turns the loops of a handler can take together. With more, it counts as one that does not end.
     pub const MOST_TURNS: u64 = 1_000_000;
 
     /// A policy that has just been loaded: no threads, every variable at its initial value.
@@ -190,7 +192,7 @@ impl<'a> Machine<'a> {
     /// A new thread, in hand, with the attributes that the policy gives it.
     ///
     /// # Errors
-    /// [`Stop::Misuse`] if a living thread has this number, or as many live as can.
+    /// [`Stop::Misuse`] if a living thread has this number, or if as many threads live as can.
     pub fn spawn(&mut self, id: ThreadId) -> Result<(), Stop> {
         if self.numbers.contains_key(&id) {
             return Err(Stop::Misuse(format!("thread {} lives already", id.0)));
@@ -226,19 +228,19 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Tells what time it is, in nanoseconds from an arbitrary start: until told again, this is `now` in all handlers. A host
-    /// tells it before it raises an event; its clock never goes back.
+    /// Sets the time, in nanoseconds from an arbitrary start. It is `now` in all handlers until it is set again. A host
+    /// sets it before it raises an event; its clock never goes back.
     pub fn set_now(&mut self, nanoseconds: i64) {
         self.now = nanoseconds;
     }
 
-    /// Begins another sequence of draws, as a host does when the policy comes into force. Until then it is that of the seed 1.
+    /// Begins another sequence of draws, as a host does when the policy comes into force. At first, the seed is 1.
     pub fn seed(&mut self, seed: u64) {
         self.random = random::Random::new(seed);
     }
 
-    /// The timer that expires next. A host raises its event with its thread once that instant has come, and not before the others
-    /// are done.
+    /// The timer that expires next. A host raises its event with its thread once that instant has come, one timer after
+    /// the other.
     pub fn next_timeout(&self) -> Option<Timeout<'a>> {
         if self.nodes.here().is_some() {
             return self.armed().into_iter().next();
@@ -248,8 +250,8 @@ impl<'a> Machine<'a> {
         Some(Timeout { instant, thread, event })
     }
 
-    /// The timers that are armed, in the order in which they expire: by their instants, then by the numbers of their threads, then
-    /// as they are declared. In a policy with nodes, those of the node that has been entered.
+    /// The armed timers in the order in which they expire: by instant, then by the number of the thread, then as
+    /// declared. In a policy with nodes, those of the node that has been entered.
     pub fn armed(&self) -> Vec<Timeout<'a>> {
         let policy = self.verified.policy();
         let timers = policy.attributes.iter().enumerate();
@@ -267,7 +269,7 @@ impl<'a> Machine<'a> {
         armed.into_iter().map(|(timeout, _)| timeout).collect()
     }
 
-    /// What time it is: what [`Machine::set_now`] told last.
+    /// The time that [`Machine::set_now`] set last.
     pub fn now(&self) -> i64 {
         self.now
     }
@@ -282,7 +284,7 @@ impl<'a> Machine<'a> {
         self.events.get(event).copied()
     }
 
-    /// As [`Machine::raise`], for a host that has looked the handler up before.
+    /// Like [`Machine::raise`], for a host that has looked the handler up before.
     ///
     /// # Errors
     /// As [`Machine::raise`].
@@ -298,13 +300,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The line of the policy's source that moved a thread last; 0: of a default handler of the framework.
+    /// The line of the policy's source that last moved a thread; 0 for a default handler of the framework.
     pub fn moved_by(&self) -> u32 {
         self.moved_by
     }
 
-    /// Exchanges what is in containers of class RUNNING: with several processors and one instance, each has these for its own, as
-    /// `struct catapults_policy` says (`frameworks/shared/catapults/policy.h`).
+    /// Exchanges the contents of the RUNNING containers. With several processors and one instance, each processor has
+    /// its own, as `struct catapults_policy` says (`frameworks/shared/catapults/policy.h`).
     pub fn exchange_running(&mut self, others: &mut RunningSet) {
         let policy = self.verified.policy();
         let running = policy.containers.iter().enumerate().filter(|(_, one)| one.class == StateClass::Running);
@@ -316,10 +318,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs the handler of an event. The result is the thread dispatched, if any.
+    /// Runs the handler of an event. Returns the thread that it dispatched, if any.
     ///
     /// # Errors
-    /// After [`Stop::Fail`] nothing has changed. After [`Stop::Guard`] the policy is out: the statements before the guard
+    /// After [`Stop::Fail`] nothing has changed. After [`Stop::Guard`] the policy is out: statements before the guard
     /// have had their effect.
     pub fn raise(
         &mut self,
@@ -364,7 +366,7 @@ impl<'a> Machine<'a> {
         self.numbers.get(&thread).map(|slot| self.threads[*slot].attributes[attribute.0])
     }
 
-    /// Which of two threads leaves first, if both are READY: [`Policy::ready_order`]. `None`: the policy has no such order.
+    /// Which of two READY threads leaves first: [`Policy::ready_order`]. `None`: the policy has no such order.
     pub fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering> {
         let (_, keys) = self.verified.policy().ready_order()?;
         let one = self.keys_of(*self.numbers.get(&one)?, keys);
@@ -410,7 +412,7 @@ impl<'a> Machine<'a> {
         self.containers[container.0].first_key_value().map(|(_, slot)| *slot)
     }
 
-    /// The values by which it is sorted; the least leaves first.
+    /// The values by which a thread is sorted; the least leaves first.
     fn keys_of<'k>(&self, slot: Slot, keys: &'k [SortKey]) -> impl Iterator<Item = i64> + use<'k, '_, 'a> {
         let attributes = &self.threads[slot].attributes;
         keys.iter().map(|key| {
@@ -443,7 +445,7 @@ impl<'a> Machine<'a> {
         self.containers[container.0].insert(thread.rank.clone(), slot);
     }
 
-    /// Assigns an attribute; a timer is armed by it, or disarmed.
+    /// Assigns an attribute. If it is a timer, this arms or disarms it.
     fn assign(&mut self, slot: Slot, attribute: AttributeId, value: Value) {
         let thread = &mut self.threads[slot];
         let before = std::mem::replace(&mut thread.attributes[attribute.0], value);
@@ -469,7 +471,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Gives back the memory of a thread that is in no container; the instance of a node goes with it.
+    /// Frees the memory of a thread that is in no container; for a node, its instance, too.
     fn forget(&mut self, slot: Slot) {
         let id = self.threads[slot].id;
         if id.node().is_some() {

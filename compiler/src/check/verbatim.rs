@@ -109,9 +109,8 @@ impl Lowering<'_, '_> {
                 let meant = alternatives.iter().find(|other| nearest(&other.language.text, [language]).is_some());
                 self.diagnostics.push(match meant {
                     Some(_) => diagnostic.help(format!("did you mean `{language}`?")),
-                    None => diagnostic.help(format!(
-                        "add `else verbatim {language} {{ … }}`, or an `else` for all languages"
-                    )),
+                    None => diagnostic
+                        .help(format!("add `else verbatim {language} {{ … }}`, or an `else` for all languages")),
                 });
                 None
             }

@@ -1,4 +1,5 @@
-//! Translation into what a host loads. A folder per family of target languages; the framework's `language` chooses one of them.
+//! Translation into what a host loads. Each family of target languages has a folder; the framework's `language`
+//! chooses.
 
 mod c;
 mod language;
@@ -13,10 +14,10 @@ use crate::verify::Verified;
 use language::Language;
 use std::fmt;
 
-/// What each folder has. Nothing else in the project names a target language.
+/// The languages of each folder. Nothing else in the project names a target language.
 const FAMILIES: &[&[&dyn Language]] = &[c::LANGUAGES];
 
-/// A generated file; whoever asked for it decides where it goes. Files of one translation go into one folder.
+/// A generated file; the caller decides where it goes. Files of one translation go into one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
     /// Its name, without a folder: `fifo.c`.
@@ -27,34 +28,34 @@ pub struct File {
     pub part: Part,
 }
 
-/// What a generated file is to the command that builds it.
+/// The role of a generated file in the command that builds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// One of `{source}`.
     Source,
-    /// One of `{traced}`: the same as a source once more, for hosts that record why a thread was moved (`CATAPULTS_TRACED` in
+    /// One of `{traced}`: the same as a source, for hosts that record why a thread was moved (`CATAPULTS_TRACED` in
     /// `catapults/policy.h`). Only for builds that ask for it.
     Traced,
-    /// Included by others: its name is in them.
+    /// Included by other files, which name it.
     Included,
 }
 
 /// Why a policy cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The framework asks for a language that nothing here translates into.
+    /// The framework names a language into which nothing here translates.
     UnknownLanguage {
         /// After `language` in the framework description.
         language: String,
     },
     /// The number of a container would not fit into a thread; see [`Abilities::most_containers`].
     TooManyContainers {
-        /// How many the policy has, with the framework's.
+        /// How many the policy has, including the framework's.
         containers: usize,
         /// How many it can have.
         most: usize,
     },
-    /// Hosts of this language lack what is wanted of them: hierarchies, or nodes.
+    /// Hosts of this language lack what is needed: hierarchies, or nodes.
     Lacks {
         /// After `language` in the framework description.
         language: String,
@@ -63,12 +64,12 @@ pub enum Refusal {
     },
 }
 
-/// The languages that there are, as frameworks name them.
+/// The available languages, as frameworks name them.
 pub fn languages() -> impl Iterator<Item = &'static str> {
     all().map(Language::name)
 }
 
-/// What can be said in the framework's language.
+/// What the framework's language supports.
 ///
 /// # Errors
 /// It is none of [`languages`].
@@ -76,10 +77,11 @@ pub fn abilities(framework: &Framework) -> Result<Abilities, Refusal> {
     Ok(language(framework)?.abilities())
 }
 
-/// Translates a policy for the host that the framework describes. The first file is a source, and is called as the policy is.
+/// Translates a policy for the host that the framework describes. The first file is a source with the policy's name.
 ///
 /// # Errors
-/// The framework's language is none of [`languages`], or cannot say what the policy says; [`crate::compile`] refuses most of the latter.
+/// The framework's language is none of [`languages`], or lacks what the policy needs; [`crate::compile`] refuses most
+/// of the latter.
 pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File>, Refusal> {
     let language = language(framework)?;
     let abilities = language.abilities();
@@ -93,7 +95,7 @@ pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File
     Ok(language.policy(policy, framework))
 }
 
-/// Translates a hierarchy. The host builds all the files together; the first is a source, and is called as the hierarchy is.
+/// Translates a hierarchy. The host builds all files together; the first is a source with the hierarchy's name.
 ///
 /// # Errors
 /// The framework's language is none of [`languages`], or its hosts have no hierarchies.
@@ -102,10 +104,10 @@ pub fn emit_hierarchy(hierarchy: &Hierarchy, framework: &Framework) -> Result<Ve
     Ok(language(framework)?.hierarchy(hierarchy, framework))
 }
 
-/// Whether the framework's language is one that this optional part of policies is translated into.
+/// Whether the framework's language supports this optional part of policies.
 ///
 /// # Errors
-/// It lacks it, or is none of [`languages`].
+/// It does not, or it is none of [`languages`].
 pub fn can_have(framework: &Framework, feature: Feature) -> Result<(), Refusal> {
     let language = language(framework)?;
     let abilities = language.abilities();
@@ -119,7 +121,7 @@ pub fn can_have(framework: &Framework, feature: Feature) -> Result<(), Refusal> 
     if can { Ok(()) } else { Err(lacks(language)) }
 }
 
-/// Whether a file that begins like this was made here, so that it can be made anew.
+/// Whether a file that begins like this was generated here, so that it can be overwritten.
 pub fn is_generated(start: &str) -> bool {
     all().any(|language| language.is_generated(start))
 }
@@ -137,16 +139,16 @@ fn lacks(language: &dyn Language) -> Refusal {
     Refusal::Lacks { language: language.name().to_owned(), abilities: language.abilities() }
 }
 
-/// Says that a policy has more containers than fit.
+/// Refuses a policy that has more containers than fit.
 pub(crate) fn check_size(policy: &Policy, framework: &Framework, diagnostics: &mut Diagnostics) {
-    // A language that is not known sets no bound.
+    // An unknown language sets no bound.
     let most = abilities(framework).map_or(usize::MAX, |abilities| abilities.most_containers);
     if policy.containers.len() <= most {
         return;
     }
     let own = policy.containers.iter().filter(|container| container.owner == Owner::Policy);
     let lent = policy.containers.len() - own.clone().count();
-    // Elements of an array are declared at one place.
+    // All elements of an array are declared at one place.
     let excess = own.clone().nth(most.saturating_sub(lent)).or_else(|| own.clone().next_back());
     let title = format!(
         "a policy for {} has at most {most} containers, each element of an array counted; this one has {}",
@@ -165,7 +167,7 @@ pub(crate) fn check_size(policy: &Policy, framework: &Framework, diagnostics: &m
     );
 }
 
-/// The words of the command that makes of these policies what their host loads, with their placeholders.
+/// The words, with placeholders, of the command that makes of these policies what their host loads.
 pub fn command<'a>(build: &'a Build, policies: &[&Policy]) -> impl Iterator<Item = &'a str> + use<'a> {
     let used = |feature: &Feature| policies.iter().any(|policy| uses(policy, *feature));
     let used: Vec<Feature> = Feature::ALL.into_iter().filter(used).collect();
@@ -191,7 +193,7 @@ fn uses(policy: &Policy, feature: Feature) -> bool {
                 || policy.has(&|it| matches!(it, Expression::Verbatim { .. }))
         }
         Feature::Floats => policy.uses(Type::Float),
-        // Policies do not tell whether there are others.
+        // A policy does not show whether there are others.
         Feature::Hierarchies => false,
         Feature::Nodes => policy.has_nodes(),
     }

@@ -1,5 +1,5 @@
-//! Sequences as automata. The positions of one are the places in its pattern where an event stands; its state is the set of
-//! positions that can come next, as bits: ways with the same future are one.
+//! Sequences as automata. A position is a place in the pattern where an event stands. A state is the set of positions
+//! that can come next, as bits; so histories with the same future are one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ pub struct Automaton {
     first: u64,
 }
 
-/// More positions than this a sequence does not have; if it has, it is not followed.
+/// The most positions of a sequence. If it has more, it is not followed.
 pub(super) const MOST: usize = 63;
 
-/// More parts than this a sequence does not have with those that it names written out.
+/// The most parts of a sequence, with the sequences that it names written out.
 const MOST_PARTS: usize = 10_000;
 
-/// Sequences are written out in one another so deep.
+/// How deep sequences are written out in one another.
 pub(super) const DEEPEST: usize = 16;
 
 /// A part of a pattern.
@@ -34,13 +34,13 @@ struct Part {
 }
 
 impl Automaton {
-    /// The sequence that the life of each thread follows: the one with the event of a new thread.
+    /// The sequence that the life of each thread follows: it has the event of a new thread.
     pub fn of_lives(framework: &Framework) -> Option<Self> {
         let sequences = Sequences::of(framework);
         Automaton::of(&sequences.unfolded(sequences.lives.first()?)?.0)
     }
 
-    /// Follows a pattern; sequences that are named in it are passed over. `None`: it is too long.
+    /// The automaton of a pattern. Sequences that it names are passed over. `None`: it is too long.
     pub fn of(pattern: &Pattern) -> Option<Self> {
         let mut events = Vec::new();
         events_of(pattern, &mut events);
@@ -52,7 +52,7 @@ impl Automaton {
         Some(automaton)
     }
 
-    /// Where it begins.
+    /// The state at the start.
     pub fn first(&self) -> u64 {
         self.first
     }
@@ -76,7 +76,7 @@ impl Automaton {
         self.positions.iter().flatten().any(|name| name == event)
     }
 
-    /// The state after an event; `None` if the event cannot come now. An event that is not in the sequence can always come.
+    /// The state after an event; `None` if it cannot come now. An event that is not in the sequence can always come.
     pub fn after(&self, state: u64, event: &str) -> Option<u64> {
         let named = |position: &usize| self.positions[*position].iter().any(|name| name == event);
         let with_event = (0..self.positions.len()).filter(named).fold(0, |set, position| set | 1 << position);
@@ -89,7 +89,7 @@ impl Automaton {
         }
     }
 
-    /// Whether two events come at the same places.
+    /// Whether two events stand at the same positions.
     pub fn alike(&self, one: &str, other: &str) -> bool {
         let stands = |position: &[String], event: &str| position.iter().any(|name| name == event);
         self.positions.iter().all(|position| stands(position, one) == stands(position, other))
@@ -141,8 +141,8 @@ impl Automaton {
     }
 }
 
-/// The sequences that order the events of all threads together: those that have neither the event of a new thread nor the
-/// life of one in them, and are named by none. Events that such a sequence does not name can come at any time.
+/// The sequences that order the events of all threads together. They have neither the event of a new thread nor its
+/// life in them, and no sequence names them. Events that such a sequence does not name can come at any time.
 #[derive(Clone, Debug, Default)]
 pub struct Order(Vec<Automaton>);
 
@@ -154,17 +154,17 @@ impl Order {
         Order(followed.filter_map(|(pattern, _)| Automaton::of(&pattern)).collect())
     }
 
-    /// Before any event.
+    /// The state before any event.
     pub fn first(&self) -> Vec<u64> {
         self.0.iter().map(Automaton::first).collect()
     }
 
-    /// After an event; `None` if it cannot come now.
+    /// The state after an event; `None` if the event cannot come now.
     pub fn after(&self, state: &[u64], event: &str) -> Option<Vec<u64>> {
         self.0.iter().zip(state).map(|(automaton, state)| automaton.after(*state, event)).collect()
     }
 
-    /// Whether two events come at the same places.
+    /// Whether two events stand at the same positions.
     pub fn alike(&self, one: &str, other: &str) -> bool {
         self.0.iter().all(|automaton| automaton.alike(one, other))
     }
@@ -187,18 +187,18 @@ pub(super) struct Sequences<'a> {
     all: BTreeMap<&'a str, &'a Sequence>,
     /// In source order.
     in_order: &'a [Sequence],
-    /// In which the event of a new thread stands.
+    /// Those with the event of a new thread.
     pub(super) lives: Vec<&'a Sequence>,
-    /// These, and those that have them in them.
+    /// Those, and the ones that name them.
     with_lives: BTreeSet<&'a str>,
-    /// That are named by others.
+    /// Those that others name.
     named: BTreeSet<&'a str>,
 }
 
 impl<'a> Sequences<'a> {
     pub(super) fn of(framework: &'a Framework) -> Self {
         let new = |step: &Move| matches!(step, Move::Parameter(_, Stage::New, _));
-        // Nodes have no such sequence, and what happens before a thread is on one is no part of its life there.
+        // Nodes have no such sequence, and what happens before a thread is on a node is no part of its life there.
         let of_threads = framework.events.iter().filter(|event| !event.is_global());
         let creating = of_threads.filter(|event| event.rules.iter().flat_map(|rule| &rule.moves).any(new));
         let creating: BTreeSet<&str> = creating.map(|event| event.name.as_str()).collect();
@@ -219,7 +219,7 @@ impl<'a> Sequences<'a> {
         Sequences { all, in_order: &framework.sequences, lives, with_lives, named }
     }
 
-    /// Those of [`Order`].
+    /// The sequences of [`Order`].
     pub(super) fn orders(&self) -> impl Iterator<Item = &'a Sequence> {
         let is_order = |sequence: &&Sequence| {
             [&self.with_lives, &self.named].iter().all(|not| !not.contains(sequence.name.as_str()))
@@ -227,8 +227,8 @@ impl<'a> Sequences<'a> {
         self.in_order.iter().filter(is_order)
     }
 
-    /// A sequence with those that it names written out, and where each of its events stands; the lives of threads are left
-    /// as they are. `None`: it is too long.
+    /// A sequence with the sequences that it names written out, except the lives of threads, and where each of its
+    /// events stands. `None`: it is too long.
     pub(super) fn unfolded(&self, sequence: &Sequence) -> Option<(Pattern, Vec<At>)> {
         let mut unfold = Unfold { sequences: self, places: Vec::new(), parts: 0, depth: 0 };
         let pattern = unfold.pattern(&sequence.pattern, &mut sequence.places.iter())?;

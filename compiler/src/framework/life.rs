@@ -1,13 +1,13 @@
-//! Where a thread is in its life: how far it has come in the sequence that the framework describes.
+//! How far a thread has come in its life: its state in the sequence that the framework describes.
 
 use super::Framework;
 use super::automaton::Automaton;
 
-/// The sequence that begins with the event of a new thread.
+/// The sequence with the event of a new thread.
 #[derive(Clone, Debug, Default)]
 pub struct Lives(Automaton);
 
-/// A life that the sequence says nothing of.
+/// A life about which the sequence says nothing.
 pub const UNTOLD: u64 = u64::MAX;
 
 impl Lives {
@@ -16,8 +16,8 @@ impl Lives {
         Lives(Automaton::of_lives(framework).unwrap_or_default())
     }
 
-    /// The life of a thread after an event that names it or lets it run; `None` if the event cannot come now. A thread in its
-    /// first event has no life yet.
+    /// The life of a thread after an event that names it or lets it run; `None` if the event cannot come now. In its
+    /// first event, a thread has no life yet.
     pub fn after(&self, life: Option<u64>, event: &str) -> Option<u64> {
         match life {
             Some(UNTOLD) => life,
@@ -27,7 +27,7 @@ impl Lives {
         }
     }
 
-    /// Whether two events come at the same places.
+    /// Whether two events stand at the same positions.
     pub fn alike(&self, one: &str, other: &str) -> bool {
         self.0.alike(one, other)
     }

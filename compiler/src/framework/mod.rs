@@ -1,7 +1,7 @@
-//! Framework descriptions: the whole knowledge of a host that the front end has, as data.
+//! Framework descriptions: all that the front end knows of a host, as data.
 //!
-//! [`read`] turns the text of a `NAME.framework` file into a [`Framework`]. No event, container, language or target is
-//! known to the compiler except through it.
+//! [`read`] turns the text of a `NAME.framework` file into a [`Framework`]. Only through it does the compiler know
+//! events, containers, languages and targets.
 
 pub mod automaton;
 mod judge;
@@ -24,9 +24,9 @@ use crate::vocabulary::{At, Entity, StateClass, Type};
 pub struct Framework {
     /// The name after `framework`.
     pub name: String,
-    /// `abi 1;`: a host refuses policies of another one.
+    /// `abi 1;`: a host refuses policies with another number.
     pub abi: u32,
-    /// `language c;`: which emitter translates for it.
+    /// `language c;`: the emitter that translates for it.
     pub language: String,
     /// `int 64;`: the width of `int` in bits.
     pub int_bits: u8,
@@ -34,43 +34,45 @@ pub struct Framework {
     pub capacity: Option<u32>,
     /// `header "native_policy.h";`: what generated code includes.
     pub header: String,
-    /// `dialect { failure; }`: the optional parts of the language that exist there.
+    /// `dialect { failure; }`: the optional parts of the language that it has.
     pub dialect: Dialect,
     /// Containers that the framework owns.
     pub containers: Vec<FrameworkContainer>,
-    /// What the host tells of a node, in source order.
+    /// The properties that the host tells of a node, in source order.
     pub properties: Vec<Property>,
-    /// The events that [`Framework::as_met`] has left out, because they are of nodes.
+    /// The events of nodes that [`Framework::as_met`] has left out.
     pub of_nodes: Vec<String>,
-    /// In source order. Those of nodes are for policies with nodes alone: see [`Framework::as_met`].
+    /// In source order. Those of nodes are only for policies with nodes: see [`Framework::as_met`].
     pub events: Vec<Event>,
-    /// `timer event timeout(t) { … }`: what is raised when a timer expires, as `timeout.NAME`. See [`Framework::as_met`].
+    /// `timer event timeout(t) { … }`: raised as `timeout.NAME` when a timer expires. See [`Framework::as_met`].
     pub timer: Option<Event>,
-    /// `unraised event release(t);`: events of other hosts, that this one never raises. A policy may handle them all the same, so that
-    /// one file is for all of these hosts; its handlers are looked at, and left out of what becomes of it here.
+    /// `unraised event release(t);`: events of other hosts that this one never raises. A policy may handle them all the
+    /// same, so that one file serves all of these hosts. Their handlers are checked, and left out here.
     pub unraised: Vec<Event>,
     /// In source order.
     pub queries: Vec<Query>,
     /// Which events can follow which.
     pub sequences: Vec<Sequence>,
-    /// `preempts priority;`: when a thread becomes ready with a greater value of this variable than that of one that runs, or that one's
-    /// falls, the host takes the processor from it, unless the policy does: `switch_out`.
+    /// `preempts priority;`: if a thread becomes ready with a greater value of this variable than a running thread has,
+    /// or the running thread's value falls, the host takes the processor from it (`switch_out`), unless the policy
+    /// does.
     pub preempts: Option<String>,
-    /// What its locks do; `None`: it has none.
+    /// The protocols of its locks; `None`: it has none.
     pub locks: Option<Locks>,
     /// The same of semaphores.
     pub semaphores: Option<Service>,
-    /// How generated code becomes something that a host loads; read by the command-line program alone.
+    /// How generated code becomes something that a host loads. Only the command-line program reads it.
     pub builds: Vec<Build>,
-    /// Variables that `run` sets for the application: their values with `{output}` and `{framework}`.
+    /// Environment variables that `run` sets: names, and values with `{output}` and `{framework}`.
     pub run_environment: Vec<(String, String)>,
-    /// `run programs with "TEXT"`: a program that hears of the policy has one of these in its file, or in that of a library that it loads.
+    /// `run programs with "TEXT"`: a program that can use the policy has one of these in its file, or in that of a
+    /// library.
     pub run_marks: Vec<String>,
-    /// Where some of it stands.
+    /// Where some lines stand.
     pub places: Places,
 }
 
-/// Where lines of a description stand, for what can be said of them only by those who know files and emitters.
+/// Where those lines of a description stand that only callers who know files and emitters can judge.
 #[derive(Clone, Copy, Debug)]
 pub struct Places {
     /// The name after `framework`.
@@ -118,11 +120,11 @@ pub struct Property {
 /// Which policies an event is for, and where its handler runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// For all; in the instance that has the thread, if there are several.
+    /// For all policies. If there are several instances, in the one that has the thread.
     Any,
-    /// `node event`: for policies with nodes; in the instance of a node.
+    /// `node event`: for policies with nodes, in the instance of a node.
     Node,
-    /// `global event`: for policies with nodes; in the instance of none. Its type speaks of nodes.
+    /// `global event`: for policies with nodes, in no node's instance. Its type is about nodes.
     Global,
 }
 
@@ -135,15 +137,15 @@ pub struct Event {
     pub extent: Extent,
     /// Each names a thread or a node.
     pub parameters: Vec<String>,
-    /// Which, in the order of the parameters.
+    /// Whether each parameter names a thread or a node.
     pub entities: Vec<Entity>,
     /// `may fail`: its handler can refuse.
     pub may_fail: bool,
-    /// What if the policy has no handler.
+    /// What happens if the policy has no handler.
     pub absent: Absent,
     /// The event type: alternatives, of which the host's situation and the handler's effect match at least one.
     pub rules: Vec<Rule>,
-    /// The timer of a policy that raises it when it expires. No event of a description itself has one.
+    /// The policy's timer that raises this event when it expires. No event of a description has one.
     pub timer: Option<String>,
     /// The declaration, in the framework description.
     pub at: At,
@@ -152,11 +154,11 @@ pub struct Event {
 /// What happens when a policy has no handler for an event.
 #[derive(Clone, Debug)]
 pub enum Absent {
-    /// The policy is refused.
+    /// `optional`: the host does without a handler.
     Required,
     /// `optional`: the host does without.
     Optional,
-    /// `default { … }`: this body, written in the policy language over the event's parameters and the framework's containers.
+    /// `default { … }`: this body in the policy language, over the event's parameters and the framework's containers.
     Body(ast::Block),
     /// `default like event_raised;`: the handler of another event with as many parameters.
     Like(String),
@@ -180,7 +182,7 @@ impl PartialEq for Rule {
     }
 }
 
-/// What holds when an event is raised.
+/// A condition that holds when an event is raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// `some READY`: at least one thread is in a container of the class.
@@ -194,7 +196,7 @@ pub enum Condition {
 pub enum Move {
     /// `t: RUNNING -> READY`, by index into [`Event::parameters`].
     Parameter(usize, Stage, Stage),
-    /// `one READY -> RUNNING`: some thread; if it ends RUNNING the event is one that dispatches.
+    /// `one READY -> RUNNING`: some thread. If it ends RUNNING, the event dispatches.
     One(Stage, Stage),
 }
 
@@ -205,12 +207,12 @@ pub enum Stage {
     New,
     /// In a container of a class.
     In(StateClass),
-    /// `PLACED`, at the end alone: gone to a node.
+    /// `PLACED`, only at the end: gone to a node.
     Placed,
 }
 
 impl Stage {
-    /// As descriptions name it.
+    /// The word that descriptions use.
     pub fn word(self) -> &'static str {
         match self {
             Stage::New => "NEW",
@@ -221,7 +223,7 @@ impl Stage {
 }
 
 impl Framework {
-    /// The variable of threads by which the host itself goes.
+    /// The variable of threads that the host itself uses.
     pub fn urgency(&self) -> Option<&str> {
         let of_semaphores = self.semaphores.as_ref().and_then(Service::variable);
         self.preempts.as_deref().or(self.locks.as_ref().and_then(Locks::variable)).or(of_semaphores)
@@ -229,7 +231,7 @@ impl Framework {
 }
 
 impl Rule {
-    /// As the description states it, of an event with these parameters.
+    /// The rule as the description states it, for an event with these parameters.
     pub fn text(&self, parameters: &[String]) -> String {
         let given = self.given.iter().map(|condition| match condition {
             Condition::Some(class) => format!("some {}", class.word()),
@@ -248,7 +250,8 @@ impl Rule {
 }
 
 impl Framework {
-    /// The framework as a policy with these timers meets it: with an event for each; and without events of nodes, if it has none.
+    /// The framework as a policy with these timers meets it: with an event for each, and with nodes only if it has
+    /// them.
     pub fn as_met<'a>(&self, timers: impl IntoIterator<Item = &'a str>, nodes: bool) -> Framework {
         let mut framework = self.clone();
         if !nodes {
@@ -266,7 +269,7 @@ impl Framework {
 }
 
 impl Framework {
-    /// Leaves out the events of nodes, in sequences, too.
+    /// Leaves out the events of nodes, also in sequences.
     fn forget_nodes(&mut self) {
         let (kept, of_nodes): (Vec<Event>, Vec<Event>) =
             std::mem::take(&mut self.events).into_iter().partition(|event| event.extent == Extent::Any);
@@ -282,17 +285,17 @@ impl Framework {
 }
 
 impl Event {
-    /// Whether a parameter names such.
+    /// Whether a parameter names a thread, or a node.
     pub fn names(&self, parameter: usize, entity: Entity) -> bool {
         self.entities.get(parameter) == Some(&entity)
     }
 
-    /// Whether its handler runs in the instance of no node.
+    /// Whether its handler runs in no node's instance.
     pub fn is_global(&self) -> bool {
         self.extent == Extent::Global
     }
 
-    /// What the classes in its type are classes of.
+    /// Whether the classes in its type are those of threads or of nodes.
     pub fn concerns(&self) -> Entity {
         if self.is_global() { Entity::Node } else { Entity::Thread }
     }
@@ -303,7 +306,7 @@ impl Event {
         moves.any(|step| matches!(step, Move::One(_, Stage::Placed)))
     }
 
-    /// Whether its handler may use `dispatch`: whether a rule has some thread end up RUNNING.
+    /// Whether its handler may use `dispatch`: whether a rule makes some thread RUNNING.
     pub fn dispatches(&self) -> bool {
         self.rules
             .iter()
@@ -312,10 +315,10 @@ impl Event {
     }
 }
 
-/// Something that the host asks and that changes nothing.
+/// A question of the host, which changes nothing.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Hierarchical, as for events.
+    /// Hierarchical, like those of events.
     pub name: String,
     /// Each names a thread.
     pub parameters: Vec<String>,
@@ -407,8 +410,9 @@ pub struct Build {
     pub name: String,
     /// The file made, with `{policy}` for the scheduler's name.
     pub output: String,
-    /// The command, an argument each, with `{source}` (the generated file), `{traced}` (its twin that records, [`crate::emit::Part::Traced`]), `{output}`, `{framework}` (the description's
-    /// folder) and `{shared}` (the folder `frameworks/shared`).
+    /// The command, one argument each, with `{source}` (the generated file), `{traced}` (its twin that records,
+    /// [`crate::emit::Part::Traced`]), `{output}`, `{framework}` (the description's folder) and `{shared}` (the folder
+    /// `frameworks/shared`).
     pub command: Vec<Argument>,
     /// Where it is named.
     pub at: At,

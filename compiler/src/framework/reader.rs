@@ -26,7 +26,7 @@ pub fn read(source: &Source) -> Result<Framework, Diagnostics> {
     check(source).map(|(framework, _)| framework)
 }
 
-/// The same, with warnings: they are for the author of the description, not for those who use it.
+/// The same, with warnings. They are for the author of the description, not for its users.
 pub fn check(source: &Source) -> Result<(Framework, Diagnostics), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let draft = parse(source, &mut diagnostics);
@@ -43,7 +43,7 @@ pub fn check(source: &Source) -> Result<(Framework, Diagnostics), Diagnostics> {
     }
 }
 
-/// Reports what cannot be read. What the names in it stand for is not asked.
+/// Reports what cannot be read. Names are not resolved.
 pub(crate) fn read_through(source: &Source, diagnostics: &mut Diagnostics) {
     parse(source, diagnostics);
 }
@@ -58,7 +58,7 @@ fn parse(source: &Source, diagnostics: &mut Diagnostics) -> Draft {
     Reader { parser, draft: Draft::default() }.framework()
 }
 
-/// A description as written: names in it may stand for nothing.
+/// A description as written, with names that are not resolved.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) name: Name,
@@ -137,7 +137,7 @@ impl Reader<'_> {
         self.draft
     }
 
-    /// Passes the rest of an item: up to a line that starts with the word of another one, or to the end.
+    /// Skips the rest of an item, up to a line that starts another one, or to the end.
     fn skip_item(&mut self) {
         loop {
             let last = self.parser.is_sign("}") && self.parser.following.kind == TokenKind::End;
@@ -262,7 +262,7 @@ impl Reader<'_> {
         Ok(unescape(self.parser.written(at)))
     }
 
-    /// A string in which `{NAME}` stands for something, with a `known` name.
+    /// A string in which `{NAME}` is a placeholder, with a `known` name.
     fn pattern_text(&mut self, what: &str, known: &[&str]) -> Parse<String> {
         let at = self.parser.token.at;
         let text = self.text(what)?;
@@ -413,7 +413,7 @@ impl Reader<'_> {
     fn timer_event(&mut self) -> Parse<()> {
         self.parser.advance();
         self.event(false)?;
-        // What was read is no event itself.
+        // What was read is itself no event.
         let Some((name, event)) = self.draft.events.pop() else { return Ok(()) };
         self.draft.like.retain(|(index, _)| *index < self.draft.events.len());
         let plain = matches!(event.absent, Absent::Required) && !event.may_fail && event.names(0, Entity::Thread);
@@ -439,12 +439,12 @@ impl Reader<'_> {
     fn unraised_event(&mut self) -> Parse<()> {
         self.parser.advance();
         self.event(false)?;
-        // What was read is no event that comes.
+        // What was read is an event that never comes.
         let Some((name, event)) = self.draft.events.pop() else { return Ok(()) };
         self.draft.like.retain(|(index, _)| *index < self.draft.events.len());
         let plain = matches!(event.absent, Absent::Required) && !event.may_fail && event.extent == Extent::Any;
         if !plain || !event.rules.is_empty() {
-            let title = "of an event that is never raised there is nothing to say but its name and its threads";
+            let title = "an event that is never raised has only a name and threads";
             let wrong = Diagnostic::error("E0201", title, event.at, "");
             return Err(self.parser.report(wrong.help(format!("write `unraised event {}(t);`", name.text))));
         }

@@ -1,4 +1,4 @@
-//! What the names in a framework description stand for.
+//! Resolves the names in a framework description.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::vocabulary::At;
 use super::reader::Draft;
 use super::{Absent, Event, Framework, Pattern, Places, Sequence, service};
 
-/// A [`Pattern`] whose names may stand for nothing.
+/// A [`Pattern`] whose names are not resolved.
 pub(super) enum NamedPattern {
     Name(Name),
     Then(Vec<NamedPattern>),
@@ -20,7 +20,7 @@ pub(super) enum NamedPattern {
     Maybe(Box<NamedPattern>),
 }
 
-/// The framework that a draft describes; `None` if lines are missing. Names that stand for nothing are reported.
+/// The framework that a draft describes; `None` if lines are missing. Unknown names are reported.
 pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Framework> {
     duplicates(&draft, diagnostics);
     likes(&draft, diagnostics);
@@ -74,7 +74,7 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
     })
 }
 
-/// Timers need the type `time` and an event, and the event needs timers; no other event has a name of the family.
+/// Timers need the type `time` and a timer event, which in turn needs timers. No other event has a name of its family.
 fn timers(draft: &Draft, diagnostics: &mut Diagnostics) {
     let listed = |feature: Feature| draft.features.contains(&feature);
     let lacks = match &draft.timer {
@@ -99,7 +99,7 @@ fn timers(draft: &Draft, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Events, queries, sequences and containers: each name once. Events and queries share their names.
+/// Events, queries, sequences and containers have distinct names. Events and queries share theirs.
 fn duplicates(draft: &Draft, diagnostics: &mut Diagnostics) {
     let mut raised: BTreeMap<&str, At> = BTreeMap::new();
     let raised_names = draft.events.iter().map(|(name, _)| name).chain(draft.queries.iter().map(|(name, _)| name));
@@ -125,7 +125,7 @@ fn once<'a>(seen: &mut BTreeMap<&'a str, At>, name: &'a str, at: At, diagnostics
     }
 }
 
-/// `default like e`: `e` exists, has as many parameters, and does not itself refer to another event.
+/// `default like e`: `e` exists, has as many parameters, and is not itself like another event.
 fn likes(draft: &Draft, diagnostics: &mut Diagnostics) {
     for (index, like) in &draft.like {
         let Some(event) = draft.events.get(*index).map(|(_, event)| event) else {
@@ -147,7 +147,8 @@ fn likes(draft: &Draft, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A default handler moves its parameters to the framework's containers, or destroys them: no policy's names exist there.
+/// A default handler moves its parameters to the framework's containers, or destroys them. It names nothing of a
+/// policy.
 fn default_body(body: &Block, event: &Event, draft: &Draft, diagnostics: &mut Diagnostics) {
     for statement in &body.statements {
         let (thread, destination) = match &statement.kind {

@@ -1,4 +1,4 @@
-//! What a host does with threads that wait for a lock or a semaphore: whom it serves, and what it does meanwhile for who has the lock.
+//! What a host does with threads that wait for a lock or a semaphore: which it serves, and what it does for an owner.
 
 use crate::diagnostics::Diagnostic;
 use crate::syntax::ast::Name;
@@ -14,62 +14,64 @@ use crate::diagnostics::Diagnostics;
 /// `locks { … }`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locks {
-    /// Who gets one.
+    /// Which waiting thread gets a lock.
     pub service: Service,
-    /// What there is, each once. The first is usual; never empty.
+    /// The protocols, each once. The first is the usual one; never empty.
     pub protocols: Vec<Protocol>,
 }
 
-/// Of those that wait for one thing.
+/// How threads that wait for one thing are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// `event block.lock;`: who waits blocks in it.
+    /// `event block.lock;`: the event by which a waiting thread blocks.
     pub event: String,
-    /// Who comes first.
+    /// Which thread comes first.
     pub next: Next,
-    /// `passed_over 1;`: what is free is left to who comes first, which is told; so often can one that comes later be faster, and then it
-    /// is given to it. Those that wait do not pass over each other. `None`: however often, and who is told has no place any more.
+    /// `passed_over 1;`: how often a later thread can be faster than the first waiting one, which is told. After that,
+    /// what is free is given to that one. Waiting threads do not pass over each other. `None`: any number of times, and
+    /// a thread that is told loses its place.
     pub passed_over: Option<u32>,
 }
 
-/// Who comes first.
+/// Which thread comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Whoever has waited longest.
+    /// The one that has waited longest.
     Longest,
-    /// Who had the greatest value of a variable when it began to wait, which the host keeps; of equals, who has waited longest.
+    /// The one with the greatest value of a variable when it began to wait, which the host keeps; of equals, the
+    /// longest waiting.
     Greatest(String),
-    /// All are told, at the next decision, and whoever runs first is first.
+    /// All are told at the next decision, and the first to run is first.
     All,
 }
 
-/// What is done so that nobody waits for an owner who waits for those that are less urgent.
+/// What prevents that a thread waits for an owner that in turn waits for less urgent threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// Nothing.
     None,
-    /// The owner is as urgent as those that wait.
+    /// The owner is as urgent as the waiting threads.
     Inheritance(Inheritance),
-    /// Whoever has the lock is as urgent as the lock says: in this variable of threads, the greatest of all locks that it has.
+    /// The owner is as urgent as the lock says: in this variable of threads, the greatest of all locks that it has.
     Ceiling(String),
 }
 
-/// How an owner is made urgent.
+/// How an owner becomes urgent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inheritance {
-    /// Who waits lends it its turns.
+    /// A waiting thread lends the owner its turns.
     Lends,
-    /// Its variable is raised to that of who waits, until it has no lock any more; the event tells it to the policy.
+    /// The owner's variable is raised to the waiting thread's, until the owner has no lock; the event tells the policy.
     Raises {
-        /// Of threads; the host keeps it.
+        /// A variable of threads, which the host keeps.
         variable: String,
-        /// With the thread as its parameter.
+        /// The event, with the thread as its parameter.
         event: Option<String>,
     },
 }
 
 impl Protocol {
-    /// As scenarios name it.
+    /// The word that scenarios use.
     pub fn word(&self) -> &'static str {
         match self {
             Protocol::None => "none",
@@ -80,7 +82,7 @@ impl Protocol {
 }
 
 impl Locks {
-    /// The variable of threads by which the host orders those that wait, or which it raises.
+    /// The variable of threads by which the host orders waiting threads, or which it raises.
     pub(super) fn variable(&self) -> Option<&str> {
         let raised = self.protocols.iter().find_map(|protocol| match protocol {
             Protocol::Inheritance(Inheritance::Raises { variable, .. }) => Some(variable.as_str()),
@@ -99,7 +101,7 @@ impl Service {
     }
 }
 
-/// What is written of locks or of semaphores; names may stand for nothing.
+/// What is written about locks or semaphores, with names that are not resolved.
 pub(super) struct ServiceDraft {
     /// The word `locks` or `semaphores`.
     pub(super) at: At,
@@ -211,14 +213,14 @@ impl Reader<'_> {
     }
 }
 
-/// What is said of locks and of semaphores, where names stand for something.
+/// What is said of locks and of semaphores, with names that are resolved.
 pub(super) fn resolve(draft: &Draft, diagnostics: &mut Diagnostics) -> (Option<Locks>, Option<Service>) {
     let locks = draft.locks.as_ref().and_then(|said| {
         let service = of(said, "locks", draft, diagnostics)?;
         if said.protocols.is_empty() {
             let title = "the description of locks lacks a protocol";
             let lacks = Diagnostic::error("E0204", title, said.at, "");
-            diagnostics.push(lacks.help("write `protocol none;` if nothing is done for who has one"));
+            diagnostics.push(lacks.help("write `protocol none;` if nothing is done for the owner of a lock"));
         }
         Some(Locks { service, protocols: said.protocols.clone() })
     });

@@ -1,8 +1,8 @@
 //! Hierarchies of schedulers: which policies run at once, which has the processor from which, and with what values.
 //!
-//! A `NAME.hierarchy` file is read in three steps, because it names other files and nothing here opens any: [`read`] says what is
-//! written and which policies it needs, the caller compiles those, and [`check`] puts the two together. To its parent a scheduler is a
-//! thread; so whatever holds of a policy and its threads holds of each level.
+//! A `NAME.hierarchy` file is read in three steps, because it names other files, and nothing here opens files. [`read`]
+//! says what is written and which policies are needed; the caller compiles these; [`check`] puts the two together. To
+//! its parent a scheduler is a thread, so what holds of a policy and its threads holds of each level.
 
 mod parameters;
 mod reader;
@@ -37,11 +37,11 @@ pub struct Hierarchy {
 pub struct Node {
     /// Unique in the hierarchy.
     pub name: String,
-    /// Into [`Hierarchy::policies`].
+    /// An index into [`Hierarchy::policies`].
     pub policy: usize,
-    /// Into [`Hierarchy::nodes`], and less than its own index; `None` for the root, which stands first.
+    /// An index into [`Hierarchy::nodes`], less than its own; `None` for the root, which stands first.
     pub parent: Option<usize>,
-    /// What is given to variables that policies import.
+    /// The values of variables that policies import.
     pub parameters: Vec<Parameter>,
     /// Its name, in the source.
     pub at: At,
@@ -54,8 +54,8 @@ pub struct Parameter {
     pub name: String,
     /// Of the variable's type.
     pub value: Value,
-    /// The scheduler's record at its parent has it: it is one of the `threadimports` of the parent's policy. Else it is one of the
-    /// `imports` of the scheduler's own.
+    /// Whether it is a variable of the scheduler's record at its parent, one of the `threadimports` of the parent's
+    /// policy. Else it is one of the `imports` of the scheduler's own.
     pub at_parent: bool,
     /// In the source.
     pub at: At,
@@ -107,7 +107,7 @@ impl Hierarchy {
         &self.source
     }
 
-    /// Its policies, each once however many schedulers are instances of it.
+    /// Its policies, each once, however many schedulers are instances of it.
     pub fn policies(&self) -> &[Verified<Policy>] {
         &self.policies
     }
@@ -117,7 +117,7 @@ impl Hierarchy {
         &self.nodes
     }
 
-    /// Where threads go of which nothing else is said, into [`Hierarchy::nodes`].
+    /// Where threads go for which nothing else is said: an index into [`Hierarchy::nodes`].
     pub fn default(&self) -> usize {
         self.default
     }
@@ -128,7 +128,7 @@ pub fn grammar(dialect: &Dialect) -> Grammar {
     grammar::for_hierarchies(include_str!("grammar.ebnf"), dialect)
 }
 
-/// The hierarchy, or `None` if anything is wrong with it. `found` has what became of the policies that the draft names.
+/// The hierarchy, or `None` if anything is wrong with it. `found`: what became of the policies that the draft names.
 pub fn check(
     source: &Source,
     draft: &Draft,
@@ -138,7 +138,7 @@ pub fn check(
 ) -> Option<Hierarchy> {
     let names = draft.policies();
     let mut policies = Vec::new();
-    // Of each policy that is named: where it is among those that are safe to run.
+    // For each policy that is named: its index among those that are safe to run.
     let mut indices = Vec::new();
     for (name, found) in names.iter().zip(found) {
         let index = match found {

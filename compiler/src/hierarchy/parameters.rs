@@ -1,4 +1,4 @@
-//! The values that schedulers are given: of variables that policies import, and of their types.
+//! The values that schedulers are given: they are for variables that policies import, and of their types.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::syntax::words::nearest;
 use super::Parameter;
 use super::reader::{Draft, Given, Scheduler};
 
-/// What each scheduler is given, by its index in the draft. `policy` has the policies of the schedulers, as far as they are known.
+/// What each scheduler is given, by its index in the draft. `policy` gives a scheduler's policy, as far as it is known.
 pub(super) fn check<'a>(
     draft: &Draft,
     parents: &[Option<usize>],
@@ -50,7 +50,7 @@ pub(super) fn check<'a>(
         }
         all.push(parameters);
     }
-    // A name that is misspelt is not missing, too.
+    // A misspelt name must not be reported as missing, too.
     if !diagnostics.has_errors() {
         let given = draft.schedulers.iter().flat_map(|scheduler| scheduler.at_parent.iter().chain(&scheduler.own));
         unused_constants(&draft.constants, given.map(|given| &given.value), diagnostics);
@@ -90,13 +90,13 @@ fn unknown(
             unknown.help(format!("`{}` imports it of its threads: write it after `under {}`", above.name, under.text))
         }
         (Some(own), _, _) if !at_parent && has(&own.thread_imports) => {
-            unknown.help(format!("`{}` imports it of each of its threads: the application says it of those", own.name))
+            unknown.help(format!("`{}` imports it of each of its threads: the application sets it for them", own.name))
         }
         (..) => unknown,
     }
 }
 
-/// What one child says and another does not was hardly meant to be the default.
+/// If one child gives a value and another does not, the default was hardly meant.
 fn unlike_siblings<'a>(
     draft: &Draft,
     parents: &[Option<usize>],
@@ -126,7 +126,7 @@ fn unlike_siblings<'a>(
     }
 }
 
-/// What a scheduler gives a variable that its parent's policy imports of threads.
+/// What a scheduler gives for a variable of threads that its parent's policy imports.
 fn says<'a>(scheduler: &'a Scheduler, import: &Import) -> Option<&'a Given> {
     scheduler.at_parent.iter().find(|given| given.name.text == import.name)
 }

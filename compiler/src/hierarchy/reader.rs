@@ -9,14 +9,14 @@ use crate::syntax::parser::{Parse, Parser, Reported};
 use crate::syntax::{Dialect, Feature};
 use crate::vocabulary::At;
 
-/// A hierarchy as written: names in it may stand for nothing.
+/// A hierarchy as written, with names that are not resolved.
 #[derive(Debug, Default)]
 pub struct Draft {
     pub(super) name: Name,
     pub(super) constants: Vec<Variable>,
     pub(super) schedulers: Vec<Scheduler>,
     pub(super) defaults: Vec<Name>,
-    /// Something could not be read: what is missing may have stood there.
+    /// Something could not be read, and what is missing may have stood there.
     pub(super) incomplete: bool,
 }
 
@@ -65,12 +65,12 @@ impl Draft {
     }
 }
 
-/// What is written, as far as it can be read; everything else is reported.
+/// The hierarchy as written, as far as it can be read; everything else is reported.
 pub fn read(source: &Source, framework: &Framework, diagnostics: &mut Diagnostics) -> Draft {
     parse(source, Some(&framework.dialect), diagnostics)
 }
 
-/// Reports what cannot be read in any dialect. What the names in it stand for is not asked.
+/// Reports what cannot be read in any dialect. Names are not resolved.
 pub(crate) fn read_through(source: &Source, diagnostics: &mut Diagnostics) {
     parse(source, None, diagnostics);
 }
@@ -128,14 +128,14 @@ impl Reader<'_> {
         let at = self.parser.advance().at;
         self.draft.name = self.parser.name("a name for the hierarchy")?;
         if self.parser.demand(Feature::Hierarchies, "hierarchies of schedulers", at) {
-            // It would make no sense to say more.
+            // The framework has no hierarchies: nothing more is said.
             self.parser.give_up();
             return Err(Reported);
         }
         self.parser.expect_sign("{")
     }
 
-    /// Passes the rest of a line: up to one that starts with the word of another, or to the end.
+    /// Skips the rest of a line, up to one that starts with the word of another, or to the end.
     fn skip_item(&mut self) {
         loop {
             let last = self.parser.is_sign("}") && self.parser.following.kind == TokenKind::End;

@@ -1,4 +1,4 @@
-//! Who stands under whom: one root, everybody else under somebody, and nobody under himself.
+//! Which scheduler stands under which: one root, all others under another scheduler, and none under itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use super::reader::Draft;
 
 /// The tree, by indices into the schedulers as they are written.
 pub(super) struct Tree {
-    /// Of each scheduler.
+    /// The parent of each scheduler.
     pub(super) parents: Vec<Option<usize>>,
-    /// The root first, each parent before its children; children as they are written. Not all of them if something is wrong.
+    /// The root first, each parent before its children, children as written. On errors, some can be missing.
     pub(super) order: Vec<usize>,
     pub(super) default: Option<usize>,
 }
@@ -103,7 +103,7 @@ fn one_root(draft: &Draft, roots: &[usize], diagnostics: &mut Diagnostics) {
                 diagnostics.push(second.help(format!("write `under {}`", name(first).text)));
             }
         }
-        // If all stand under somebody there is a cycle, which is reported.
+        // If all stand under another one, there is a cycle, which is reported.
         [] if draft.schedulers.is_empty() && !draft.incomplete => {
             let empty = Diagnostic::error("E0604", "this hierarchy has no scheduler", draft.name.at, "");
             diagnostics.push(empty.help("write at least `scheduler root : fifo;`"));
@@ -112,7 +112,7 @@ fn one_root(draft: &Draft, roots: &[usize], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Whoever is not below the root, or below a parent that is unknown, is in a cycle or below one.
+/// A scheduler that is not below the root, or below an unknown parent, is in a cycle or below one.
 fn cycles(draft: &Draft, parents: &[Option<usize>], order: &[usize], diagnostics: &mut Diagnostics) {
     let mut seen: BTreeSet<usize> = order.iter().copied().collect();
     for start in 0..parents.len() {
@@ -167,7 +167,7 @@ fn default(
                 leaves.iter().map(|leaf| format!("`{}`", draft.schedulers[*leaf].name.text)).collect();
             let title = format!("it is not said which scheduler threads go to: {}", named.join(", "));
             let missing = Diagnostic::error("E0606", title, draft.name.at, "has no `default`")
-                .note("a thread can be given to any scheduler when it is created; `default` is for those of which nothing is said");
+                .note("a thread can be given to any scheduler when it is created; `default` is for all others");
             let name = &draft.schedulers[*first].name.text;
             diagnostics.push(missing.help(format!("name one: `default {name};`")));
             None

@@ -7,16 +7,17 @@ use std::hash::Hash;
 use super::ThreadId;
 use crate::policy::{Import, ImportId, Policy, ThreadImportId, Value};
 
-/// The variables that the application has registered (2005, §5.2). Those that it has not, the machine keeps itself: they
-/// start with their defaults.
+/// The variables that the application has registered (2005, §5.2). The machine keeps the others itself: they start with
+/// their defaults.
 pub trait Application {
-    /// Whether a variable is registered. Unlike [`Application::import`], this is no read of it.
+    /// Whether a variable is registered. Unlike [`Application::import`], this does not read it.
     fn has_import(&self, import: ImportId) -> bool;
 
     /// Whether a variable of a thread is registered.
     fn has_thread_import(&self, thread: ThreadId, import: ThreadImportId) -> bool;
 
-    /// The value of an imported variable, or `None` if it is not registered. The application may change it between any two reads.
+    /// The value of an imported variable, or `None` if it is not registered. The application may change it between
+    /// reads.
     fn import(&self, import: ImportId) -> Option<Value>;
 
     /// Assigns a registered variable.
@@ -28,11 +29,11 @@ pub trait Application {
     /// Assigns a registered variable of a thread.
     fn set_thread_import(&mut self, thread: ThreadId, import: ThreadImportId, value: Value);
 
-    /// What `random(below)` gives, if that is not left to the machine's generator: see [`super::Machine::seed`].
+    /// The value of `random(below)`, or `None` if the machine's generator draws it: see [`super::Machine::seed`].
     fn draw(&mut self, below: i64) -> Option<i64>;
 }
 
-/// An application that is nothing but its variables. A variable is registered when it is first set.
+/// An application that consists of its variables. A variable is registered when it is first set.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
     imports: HashMap<ImportId, Variable>,
@@ -69,8 +70,8 @@ impl Variables {
         Ok(())
     }
 
-    /// Has the next reads of a variable, one after the other, find these values, as if the application changed it in between. The last
-    /// value stays. Without a thread it is a variable of the application.
+    /// Lets the next reads of a variable find these values, one after the other, as if the application changed it in
+    /// between. The last value stays. Without a thread, it is a variable of the application.
     ///
     /// # Errors
     /// As [`Variables::set`].
@@ -96,7 +97,7 @@ impl Variables {
         Ok(())
     }
 
-    /// Has the next draws give these numbers, each as far as its bound allows. After them the machine draws itself.
+    /// Lets the next draws give these numbers, each within its bound. After them, the machine draws by itself.
     pub fn let_draw(&mut self, numbers: &[i64]) {
         self.draws.extend(numbers);
     }
@@ -107,13 +108,13 @@ impl Variables {
     }
 }
 
-/// Assigns a variable, which it registers.
+/// Assigns a variable, and registers it.
 fn set<K: Eq + Hash>(variables: &mut HashMap<K, Variable>, key: K, value: Value) {
     let variable = variables.entry(key).or_insert_with(|| Variable::new(value));
     variable.value.set(value);
 }
 
-/// Adds to what is read of a variable, which it registers.
+/// Adds a value for the next reads of a variable, and registers it.
 fn will_be<K: Eq + Hash>(variables: &mut HashMap<K, Variable>, key: K, value: Value) {
     variables.entry(key).or_insert_with(|| Variable::new(value)).reads.get_mut().push_back(value);
 }

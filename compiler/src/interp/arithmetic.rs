@@ -2,13 +2,13 @@
 
 use crate::policy::{BinaryOperator, Float, UnaryOperator, Value};
 
-/// A value as a number that is the higher the higher the value is: an int, the nanoseconds of a time; a bool or a float comes
-/// here only as a sort key.
+/// A value as a number with the same order: an int, or the nanoseconds of a time. A bool or a float comes here only as
+/// a sort key.
 pub(super) fn number(value: Value) -> i64 {
     match value {
         Value::Int(number) | Value::Time(number) => number,
         Value::Bool(truth) => i64::from(truth),
-        // Both zeros are equal. Without the sign the bits of floats are in order; those of negative ones the other way round.
+        // Both zeros are equal. Without the sign, the bits of floats are in order; those of negative floats in reverse.
         Value::Float(float) if float.get() == 0.0 => 0,
         Value::Float(float) => {
             let bits = float.get().to_bits().cast_signed();
@@ -48,7 +48,7 @@ pub(super) fn decided(operator: BinaryOperator, left: Value) -> Option<Value> {
     operator.goes_on_if().filter(|goes_on| *goes_on != truth(left)).map(|goes_on| Value::Bool(!goes_on))
 }
 
-/// Two operands, one value.
+/// The value of a binary operator.
 pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: u8) -> Value {
     if let (Value::Float(left), Value::Float(right)) = (left, right) {
         return floats(operator, left.get(), right.get());
@@ -62,7 +62,7 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: 
         return if right_one { right } else { left };
     }
     let times = (matches!(left, Value::Time(_)), matches!(right, Value::Time(_)));
-    // A time is 64 bits wide whatever the width of an int.
+    // A time is 64 bits wide, whatever the width of an int.
     let made = |value: i64| match times {
         (true, _) | (_, true) => Value::Time(value),
         (false, false) => Value::Int(wrap(value, bits)),
@@ -84,7 +84,7 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: 
         BinaryOperator::ShiftLeft if b >= i64::from(bits) => made(0),
         BinaryOperator::ShiftLeft => made(a << b.max(0)),
         BinaryOperator::ShiftRight => made(a >> b.clamp(0, 63)),
-        // Above.
+        // Handled above.
         BinaryOperator::Least | BinaryOperator::Greatest => left,
         BinaryOperator::Equal
         | BinaryOperator::NotEqual
@@ -95,7 +95,7 @@ pub(super) fn binary(operator: BinaryOperator, left: Value, right: Value, bits: 
     }
 }
 
-/// What would be no number is 0.
+/// A result that is not a number becomes 0.
 fn floats(operator: BinaryOperator, a: f64, b: f64) -> Value {
     if let Some(comparison) = operator.comparison() {
         return Value::Bool(comparison.holds(a, b));
@@ -108,7 +108,7 @@ fn floats(operator: BinaryOperator, a: f64, b: f64) -> Value {
         BinaryOperator::Divide => made(a / b),
         BinaryOperator::Least => made(if b < a { b } else { a }),
         BinaryOperator::Greatest => made(if b > a { b } else { a }),
-        // None of these joins floats.
+        // None of these gives a float.
         BinaryOperator::Remainder
         | BinaryOperator::BitAnd
         | BinaryOperator::BitOr

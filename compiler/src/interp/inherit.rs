@@ -1,11 +1,11 @@
-//! Another policy in the place of one: what it takes over of a thread.
+//! What a policy takes over of a thread when it replaces another policy.
 
 use super::{Machine, ThreadId};
 use crate::policy::{Attribute, Entity};
 
 impl Machine<'_> {
-    /// A thread that is in hand here has what another policy has kept of it: attributes of the same name and type. Timers are left
-    /// out; their instants mean nothing here.
+    /// Gives a thread in hand what another policy has kept for it: the attributes with the same name and type. Timers
+    /// are left out; their instants mean nothing here.
     pub fn inherit(&mut self, thread: ThreadId, before: &Machine) {
         let (Some(slot), Some(old)) = (self.numbers.get(&thread), before.numbers.get(&thread)) else { return };
         let kept = |attribute: &&Attribute| attribute.timer.is_none() && attribute.of == Entity::Thread;

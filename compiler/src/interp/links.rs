@@ -5,7 +5,7 @@ use super::{Machine, Slot, Stop, ThreadId};
 use crate::policy::{ContainerRef, LinkId, Referent, Thread};
 
 impl Machine<'_> {
-    /// Whom a link of a thread names.
+    /// The thread that a link of a thread names.
     pub fn linked(&self, thread: ThreadId, link: LinkId) -> Option<ThreadId> {
         let slot = *self.numbers.get(&thread)?;
         self.threads[slot].links[link.0].map(|to| self.threads[to].id)
@@ -36,13 +36,13 @@ impl Machine<'_> {
 }
 
 impl Step<'_, '_, '_> {
-    /// Whom a link names now.
+    /// The thread that a link names now.
     pub(super) fn followed(&mut self, thread: Thread, link: LinkId, line: u32) -> Result<Option<Slot>, Stop> {
         let slot = self.thread(thread, line)?;
         Ok(self.machine.threads[slot].links[link.0])
     }
 
-    /// Whom it names, or is compared with.
+    /// The thread that a link is set to, or compared with.
     pub(super) fn referent(&mut self, to: &Referent, line: u32) -> Result<Option<Slot>, Stop> {
         match to {
             Referent::None => Ok(None),

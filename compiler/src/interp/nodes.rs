@@ -1,4 +1,4 @@
-//! The instances of a policy with nodes. One of them is where handlers run; the others are put by.
+//! The instances of a policy with nodes. Handlers run in one of them; the others are put aside.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 use super::{Machine, Position, Rank, SavedThread, Slot, Stop, ThreadId};
 use crate::policy::{AttributeId, Container, ContainerKind, Entity, Handler, Value};
 
-/// The instances, and who is on the way between them.
+/// The instances, and the threads on the way between them.
 #[derive(Clone, Default)]
 pub(super) struct Nodes {
     /// The node whose instance is in the machine.
     here: Option<ThreadId>,
     away: BTreeMap<ThreadId, Instance>,
-    /// Who was sent, and to which node, since somebody asked.
+    /// The threads sent since the last [`Machine::take_sent`], each with its node.
     sent: Vec<(ThreadId, ThreadId)>,
 }
 
@@ -22,19 +22,19 @@ impl Nodes {
     }
 }
 
-/// What a node has of its own; what all share is not used here.
+/// What a node has of its own; the parts that all share are not used here.
 #[derive(Clone)]
 struct Instance {
     variables: Vec<Value>,
     containers: Vec<BTreeMap<Rank, Slot>>,
 }
 
-/// What decides what a machine with nodes does next, to be compared: whichever node has been entered.
+/// All that decides what a machine with nodes does next, for comparisons: whichever node has been entered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SavedNodes {
-    /// With the variables and containers of the policy as they are in what all share.
+    /// The variables and containers that all nodes share.
     shared: (Vec<Value>, Vec<Vec<SavedThread>>),
-    /// The same of each node.
+    /// The variables and containers of each node.
     nodes: Vec<(ThreadId, Vec<Value>, Vec<Vec<SavedThread>>)>,
     /// Threads that are in no container.
     in_hand: Vec<SavedThread>,
@@ -55,11 +55,11 @@ impl SavedNodes {
     }
 }
 
-/// Numbers from here on are those of nodes.
+/// Nodes have numbers from here on.
 const NODES: u32 = 1 << 31;
 
 impl ThreadId {
-    /// The node of this number, which is below 2^31. It is held and named as threads are.
+    /// The node with this number, which is below 2^31. It is held and named as threads are.
     pub fn of_node(number: u32) -> ThreadId {
         ThreadId(number | NODES)
     }
@@ -81,8 +81,8 @@ impl fmt::Display for ThreadId {
 }
 
 impl Machine<'_> {
-    /// From here on the events of threads, and queries, are those of the instance of this node; a node that is entered for the
-    /// first time has a new one.
+    /// From now on, events of threads and queries go to the instance of this node. A node that is entered for the first
+    /// time gets a new instance.
     ///
     /// # Errors
     /// [`Stop::Misuse`] if there is no such node.
@@ -110,8 +110,8 @@ impl Machine<'_> {
         self.nodes.here
     }
 
-    /// The threads that handlers have sent to nodes since this was asked last, each with its node. They are in hand: the host
-    /// raises there the event of a thread that comes.
+    /// The threads that handlers have sent to nodes since the last call, each with its node. They are in hand: the host
+    /// raises on that node the event of a thread that comes.
     pub fn take_sent(&mut self) -> Vec<(ThreadId, ThreadId)> {
         std::mem::take(&mut self.nodes.sent)
     }
@@ -122,7 +122,7 @@ impl Machine<'_> {
         state.node.filter(|_| state.position != Position::Hand)
     }
 
-    /// What decides what this machine does next.
+    /// All that decides what this machine does next.
     pub fn save_nodes(&self) -> SavedNodes {
         let policy = self.verified.policy();
         let thread = |slot: &Slot| self.saved(*slot);
@@ -147,14 +147,14 @@ impl Machine<'_> {
         SavedNodes { shared, nodes, in_hand, now: self.now }
     }
 
-    /// The nodes that are there.
+    /// All nodes.
     pub fn nodes(&self) -> Vec<ThreadId> {
         let mut nodes: Vec<ThreadId> = self.numbers.keys().copied().filter(|id| id.node().is_some()).collect();
         nodes.sort_unstable();
         nodes
     }
 
-    /// The host says what holds of a node. Where nodes are sorted by it, this one is filed anew.
+    /// Sets what the host says of a node. If nodes are sorted by it, this one is re-filed.
     ///
     /// # Errors
     /// [`Stop::Misuse`] if there is no such node.
@@ -171,7 +171,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Takes everything from a node that leaves: its threads are in hand then, and its instance is no more.
+    /// Takes everything from a node that leaves: its threads are in hand then, and its instance is gone.
     pub(super) fn evacuate(&mut self, node: ThreadId) {
         let policy = self.verified.policy();
         if self.nodes.here == Some(node) {
@@ -191,13 +191,13 @@ impl Machine<'_> {
         }
     }
 
-    /// A thread that is in hand goes to a node.
+    /// Sends a thread that is in hand to a node.
     pub(super) fn send(&mut self, slot: Slot, node: Slot) {
         self.release(slot);
         self.nodes.sent.push((self.threads[slot].id, self.threads[node].id));
     }
 
-    /// Whether a handler can run: in the instance of a node, in that of none, or in the only one.
+    /// Whether a handler can run now. One that runs in a node's instance needs a node that has been entered.
     pub(super) fn belongs(&self, handler: &Handler) -> Result<(), Stop> {
         if self.verified.policy().has_nodes() && !handler.global && self.nodes.here.is_none() {
             return Err(Stop::Misuse(format!("`{}` is of a node, and none has been entered", handler.name)));
@@ -205,13 +205,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A thread on the way has no timer armed.
+    /// Takes a thread from its node. On the way, no timer is armed.
     fn release(&mut self, slot: Slot) {
         self.threads[slot].node = None;
         self.disarm(slot);
     }
 
-    /// Exchanges what is of an instance.
+    /// Exchanges the data of an instance.
     fn exchange(&mut self, other: &mut Instance) {
         let policy = self.verified.policy();
         for (index, variable) in policy.variables.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! What `random(n)` draws. `frameworks/shared/catapults/random.h` computes the same, and explains it.
 
-/// The state of a generator. Never is all of it 0.
+/// The state of a generator. It is never all 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Random([u32; 2]);
 
 impl Random {
-    /// The seed of whoever is given none.
+    /// The seed where none is given.
     pub const SEED: u64 = 1;
 
     /// The sequence of a seed.
@@ -35,12 +35,12 @@ impl Random {
     }
 }
 
-/// What the sequence of a seed begins with, as compiled policies keep it (`struct catapults_random`).
+/// The first state for a seed, as compiled policies keep it (`struct catapults_random`).
 pub fn state(seed: u64) -> [u32; 2] {
     Random::new(seed).0
 }
 
-/// Neighbouring seeds have nothing in common after this.
+/// Mixes the bits, so that neighbouring seeds have nothing in common.
 fn mixed(mut bits: u32) -> u32 {
     bits = bits.wrapping_add(0x9E37_79B9);
     bits = (bits ^ bits >> 16).wrapping_mul(0x85EB_CA6B);
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// How often each number comes of many draws.
+    /// How often each number comes up in many draws.
     fn counts(seed: u64, bound: usize, draws: usize) -> Vec<usize> {
         let mut random = Random::new(seed);
         let mut counts = vec![0; bound];
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// What compiled policies draw of these seeds and bounds, one after the other, by the headers in this folder.
+    /// What compiled policies draw for these seeds and bounds, in order, with the headers of this folder.
     fn drawn_in_c(folder: &str, defined: &str, seeds: &[u64], bounds: &[i64]) -> Vec<i64> {
         let mut text = "#include <stdio.h>\n#include \"catapults/random.h\"\nint main(void) {\n".to_owned();
         text.push_str("    struct catapults_random random;\n");

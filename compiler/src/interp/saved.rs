@@ -1,16 +1,18 @@
-//! All that decides what a machine will do, as data: taken from a machine and put back into one.
+//! Everything that decides what a machine does next, as data that can be saved and restored.
 
 use super::{Machine, Position, Rank, Slot, ThreadId, ThreadState};
 use crate::policy::{AttributeId, ContainerId, ContainerKind, Value};
 
-/// The policy's own variables and the threads in its containers. Imports are the application's; a thread in hand is in none.
+/// The policy's variables and the threads in its containers. Imports are the application's; threads in hand are in
+/// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Saved {
     /// In the order of [`crate::policy::Policy::variables`].
     pub variables: Vec<Value>,
-    /// In the order of [`crate::policy::Policy::containers`]; in each, the threads in the order in which they would leave.
+    /// In the order of [`crate::policy::Policy::containers`], each with its threads in the order in which they would
+    /// leave.
     pub containers: Vec<Vec<SavedThread>>,
-    /// What time it is.
+    /// The time.
     pub now: i64,
 }
 
@@ -21,12 +23,12 @@ pub struct SavedThread {
     pub id: ThreadId,
     /// In the order of [`crate::policy::Policy::attributes`].
     pub attributes: Vec<Value>,
-    /// Whom each link names, in the order of [`crate::policy::Policy::links`].
+    /// The thread that each link names, in the order of [`crate::policy::Policy::links`].
     pub links: Vec<Option<ThreadId>>,
 }
 
 impl Machine<'_> {
-    /// What decides what this machine does next.
+    /// All that decides what this machine does next.
     pub fn save(&self) -> Saved {
         let thread = |slot: &usize| self.saved(*slot);
         Saved {
@@ -42,7 +44,7 @@ impl Machine<'_> {
         SavedThread { id: thread.id, attributes: thread.attributes.clone(), links }
     }
 
-    /// Makes this machine one that has been through what the saved one had been through. It must run the same policy.
+    /// Puts this machine into the state of the saved one. Both must run the same policy.
     pub fn restore(&mut self, saved: &Saved) {
         let policy = self.verified.policy();
         self.variables.clone_from(&saved.variables);
@@ -56,7 +58,7 @@ impl Machine<'_> {
         self.links.clear();
         for (index, threads) in saved.containers.iter().enumerate() {
             let container = ContainerId(index);
-            // Where the last to come leaves first, the first to leave comes last.
+            // Where the last to come leaves first, threads are inserted in reverse.
             let last_first = match policy.containers[index].kind {
                 ContainerKind::Stack | ContainerKind::Pstack(_) => true,
                 ContainerKind::Threadref | ContainerKind::Queue | ContainerKind::Pqueue(_) => false,

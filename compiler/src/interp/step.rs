@@ -127,7 +127,7 @@ impl Step<'_, '_, '_> {
         if self.turns > Machine::MOST_TURNS { Err(Stop::Overrun { line }) } else { Ok(()) }
     }
 
-    /// Evaluates what `verify` left to be evaluated here.
+    /// Evaluates the guards that `verify` left.
     fn guards(&mut self, statement: &Statement) -> Result<(), Stop> {
         for guard in &self.machine.verified.facts(statement.id).guards {
             let (Guard::Holds(container) | Guard::Vacant(container)) = guard;
@@ -145,7 +145,7 @@ impl Step<'_, '_, '_> {
         Ok(())
     }
 
-    /// The thread that a transfer or a destruction takes.
+    /// The thread that a transfer, a send or a destruction takes.
     fn source(&mut self, source: &Source, statement: &Statement) -> Result<Slot, Stop> {
         let line = statement.at.line;
         match source {
@@ -284,7 +284,7 @@ impl Step<'_, '_, '_> {
         Ok(Element::nearest(arithmetic::number(self.value(index, line)?), length))
     }
 
-    /// The containers that are named, as their numbers: one, or all of an array.
+    /// The numbers of the containers that are named: one, or all of an array.
     fn containers(&mut self, container: &ContainerRef, line: u32) -> Result<std::ops::Range<usize>, Stop> {
         Ok(match container {
             ContainerRef::One(only) => only.0..only.0 + 1,
@@ -296,7 +296,7 @@ impl Step<'_, '_, '_> {
         })
     }
 
-    /// The container of which there is one.
+    /// The only container that is named.
     pub(super) fn container(&mut self, container: &ContainerRef, line: u32) -> Result<ContainerId, Stop> {
         let only = self.containers(container, line)?;
         if only.len() == 1 {
@@ -376,7 +376,7 @@ impl Step<'_, '_, '_> {
 
 /// See [`Verified::uninterpretable`].
 fn untranslated(language: &str, line: u32) -> Stop {
-    Stop::Misuse(format!("line {line} is text in `{language}`, and nothing stands for it"))
+    Stop::Misuse(format!("line {line} is text in `{language}` without an `else` part"))
 }
 
 fn unproved(line: u32, text: impl Into<String>) -> Stop {

@@ -10,9 +10,9 @@ use super::reader::PhaseDraft;
 use super::{Barrier, LONGEST, MOST_AT_ONCE, Phase, Scenario, Thread};
 
 impl Checker<'_, '_> {
-    /// A thread that is created comes only so: somebody who does it must have come without it.
+    /// A thread that is created comes in no other way, so some thread that creates it must come without it.
     pub(super) fn all_come(&mut self, scenario: &Scenario) -> bool {
-        // One that is wrong in another way is in no list, and who creates whom is not known then.
+        // A thread with another error is in no list, and then it is not known which thread creates which.
         if scenario.threads.len() < self.draft.threads.len() {
             return true;
         }
@@ -32,7 +32,7 @@ impl Checker<'_, '_> {
                 if creates(creator).any(|created| created == index)
                     && let Some(at) = spawns(&draft.phases, &thread.name)
                 {
-                    never = never.related(at, format!("and `{}`, which says so, comes only after it", creator.name));
+                    never = never.related(at, format!("and `{}`, which spawns it, comes only after it", creator.name));
                 }
             }
             let help = format!(
@@ -44,7 +44,7 @@ impl Checker<'_, '_> {
         come.iter().all(|comes| *comes)
     }
 
-    /// How many threads meet at each barrier: all that come to it, whose number must be known.
+    /// How many threads meet at each barrier: all that have it in their phases. Their number must be known.
     pub(super) fn barriers(&mut self, scenario: &Scenario) -> Vec<Barrier> {
         let mut meet = vec![0_u32; self.barriers.len()];
         for thread in &scenario.threads {
@@ -66,13 +66,13 @@ impl Checker<'_, '_> {
         names_of(&self.barriers).into_iter().zip(meet).map(|(name, threads)| Barrier { name, threads }).collect()
     }
 
-    /// Threads that never end, and those that create one another without end, need an end of the whole.
+    /// If threads never end, or create one another without end, the scenario itself needs an end.
     pub(super) fn ends(&mut self, scenario: &Scenario) {
         let extents: Vec<Extent> = scenario.threads.iter().map(|thread| Extent::of(&thread.phases)).collect();
         for (thread, extent) in scenario.threads.iter().zip(&extents) {
-            // Where switches take time, yields may.
+            // If switches take time, so do yields.
             if scenario.switch_cost == 0 && extent.at_once > u128::from(MOST_AT_ONCE) {
-                let title = format!("`{}` repeats what takes no time more than {MOST_AT_ONCE} times", thread.name);
+                let title = format!("`{}` repeats, more than {MOST_AT_ONCE} times, what takes no time", thread.name);
                 let still = Diagnostic::error("E0704", title, thread.at, "time would stand still");
                 self.diagnostics.push(still.help("put a `run`, a `sleep` or a `block` into it"));
             }
@@ -101,7 +101,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Whether it creates one like itself, or creates whoever does.
+/// Whether it creates a thread like itself, directly or through others.
 fn comes_again(threads: &[Thread], index: usize) -> bool {
     let mut seen = vec![false; threads.len()];
     let mut creators = vec![index];
@@ -122,7 +122,7 @@ fn creates(thread: &Thread) -> impl Iterator<Item = usize> {
     thread.phases.iter().filter_map(|phase| if let Phase::Spawn(thread) = phase { Some(*thread) } else { None })
 }
 
-/// Where this thread is created first.
+/// Where this thread is first created.
 fn spawns(phases: &[PhaseDraft], thread: &str) -> Option<At> {
     let mut first = None;
     each_of(phases, "spawn", &mut |of| {

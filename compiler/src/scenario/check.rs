@@ -1,4 +1,4 @@
-//! From what is written to a scenario: names are found, values are of their types and within their ranges.
+//! Turns a draft into a scenario: resolves names, and checks values against their types and ranges.
 
 mod amounts;
 mod expectations;
@@ -20,19 +20,19 @@ use super::meetings::locks_of;
 use super::reader::{ActionDraft, AmountDraft, Draft, FileName, Given, ThreadDraft};
 use super::{Action, Amount, Assignment, Moment, Scenario, Semaphore, Thread};
 
-/// What a scenario is for.
+/// What decides in a simulation.
 #[derive(Clone, Debug)]
 pub struct Subject<'a> {
-    /// Those at work: one policy, or those of a hierarchy, the root's first.
+    /// The policy, or those of a hierarchy, the root's first.
     pub policies: Vec<&'a Policy>,
-    /// The schedulers of a hierarchy, each with its policy, into the list above. None for a policy.
+    /// The schedulers of a hierarchy, each with the index of its policy above. Empty for a single policy.
     pub schedulers: Vec<(&'a str, usize)>,
-    /// It is simulated in place of what the scenario is for: what this has not, is of no effect and no error.
+    /// It is simulated in place of the scenario's own. What it lacks has no effect, and is no error.
     pub instead: bool,
 }
 
 impl Subject<'_> {
-    /// What decides is not known: whatever has to do with it is not judged.
+    /// What decides is not known, so nothing that depends on it is judged.
     pub(crate) const UNKNOWN: Subject<'static> =
         Subject { policies: Vec::new(), schedulers: Vec::new(), instead: false };
 
@@ -41,14 +41,14 @@ impl Subject<'_> {
     }
 }
 
-/// The most threads that a scenario declares with one line, and processors.
+/// The most threads that a scenario declares in one line, and the most processors.
 const MOST_THREADS: i64 = 10_000_000;
 const MOST_PROCESSORS: i64 = 1024;
 
-/// The longest time in a scenario, some 73 years: sums of a few such are numbers, too.
+/// The longest time in a scenario, some 73 years. Sums of a few such times still fit.
 const LONGEST: i64 = i64::MAX / 4;
 
-/// The scenario, or `None` if anything is wrong with it. `numbers` reads a file of numbers, one to a line, or says why it cannot.
+/// The scenario, or `None` if anything is wrong with it. `numbers` reads a file, one number a line, or says why not.
 pub fn check(
     draft: &Draft,
     subject: &Subject<'_>,
@@ -87,7 +87,7 @@ pub fn check(
     };
     let scenario = checker.scenario();
     let used = std::mem::take(&mut checker.used);
-    // A constant may be of use to what was not judged.
+    // What was not judged may use a constant.
     if diagnostics.errors() > before || subject.is_unknown() {
         return None;
     }
@@ -116,13 +116,13 @@ pub(super) struct Checker<'a, 'b> {
     values: Values<'a>,
     numbers: &'b mut dyn FnMut(&FileName) -> Result<Vec<i64>, String>,
     pub(super) diagnostics: &'b mut Diagnostics,
-    /// Of threads, with their indices.
+    /// The indices of threads.
     pub(super) names: BTreeMap<&'a str, usize>,
     /// As above.
     pub(super) locks: BTreeMap<&'a str, usize>,
     /// As declared.
     pub(super) semaphores: Vec<Semaphore>,
-    /// That the framework has no locks was said.
+    /// It has been reported that the framework has no locks.
     pub(super) lacks_locks: bool,
     pub(super) ports: BTreeMap<&'a str, usize>,
     pub(super) timers: BTreeMap<&'a str, usize>,
@@ -131,13 +131,13 @@ pub(super) struct Checker<'a, 'b> {
     /// All locks that some thread takes.
     pub(super) locked: BTreeSet<&'a str>,
     spawned: Vec<bool>,
-    /// Where the phases of the thread at hand stand, as far as they have been looked at.
+    /// The places of the phases of the current thread, as far as they have been read.
     pub(super) places: Vec<At>,
     /// Expressions that have been computed, or need not be.
     used: Vec<&'a Expression>,
-    /// When something happens from outside, and where that is said.
+    /// When something happens from outside, and where that is written.
     pub(super) instants: Vec<(At, i64)>,
-    /// What has been said to be of no effect, by its title.
+    /// The titles of what has been reported to have no effect.
     without_effect: BTreeSet<String>,
 }
 
@@ -290,7 +290,7 @@ impl<'a> Checker<'a, '_> {
             policy =
                 thread.under.and_then(|index| self.subject.policies.get(self.subject.schedulers[index].1).copied());
         } else if !self.subject.schedulers.is_empty() {
-            // Where the hierarchy says.
+            // The hierarchy says which policy.
             policy = None;
         }
         let anywhere = policy.is_none();
@@ -313,8 +313,9 @@ impl<'a> Checker<'a, '_> {
         Some(thread)
     }
 
-    /// Period and deadline, to policies that import them, unless other values are given. Where no deadline is said a job is due a period
-    /// after its release: a policy that took the 0 of an import for a deadline would prefer the thread to all others for ever.
+    /// Gives period and deadline to policies that import them, unless other values are given. Without a deadline, a job
+    /// is due a period after its release: if a policy took an import's 0 for a deadline, it would prefer the thread for
+    /// ever.
     fn times_of_jobs(&mut self, draft: &ThreadDraft, thread: &mut Thread, policy: Option<&Policy>, anywhere: bool) {
         let given = |thread: &Thread, word: &str| {
             thread.values.iter().find(|given| given.name == word).map(|given| given.value.clone())
@@ -345,7 +346,8 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// A thread without a deadline, or a period, comes before all others under a policy that takes the default of its import for one.
+    /// Warns if the policy takes an import's default for the deadline or period of a thread that has none, and prefers
+    /// it.
     fn has_none(&mut self, thread: &Thread, name: &str, policy: Option<&Policy>) {
         let Some(policy) = policy else { return };
         let such = |import: &Import| import.name == name && import.ty == Type::Time;
@@ -368,14 +370,14 @@ impl<'a> Checker<'a, '_> {
         names_of(&self.locks)
     }
 
-    /// Whether the policy of a thread imports a time of this name, or one of those that it may be under does.
+    /// Whether the thread's policy imports a time of this name; `anywhere`: or that of any scheduler.
     fn imports_time(&self, name: &str, policy: Option<&Policy>, anywhere: bool) -> bool {
         let has =
             |policy: &Policy| policy.thread_imports.iter().any(|import| import.name == name && import.ty == Type::Time);
         policy.is_some_and(has) || anywhere && self.subject.policies.iter().any(|policy| has(policy))
     }
 
-    /// A policy that goes by periods takes them for deadlines: that a job is due sooner is not told to it.
+    /// A policy that imports periods takes them for deadlines, so it does not learn that a job is due sooner.
     fn knows_no_deadline(&mut self, clause: &Name, policy: Option<&Policy>, anywhere: bool) {
         if !self.imports_time("period", policy, anywhere) {
             return;
@@ -411,7 +413,7 @@ impl<'a> Checker<'a, '_> {
         found
     }
 
-    /// A variable of threads, in a thread's own words.
+    /// A variable of threads that a thread assigns for itself.
     pub(super) fn of_thread(&mut self, given: &'a Given) -> Option<Assignment> {
         let alone = self.subject.schedulers.is_empty();
         let policy = self.subject.policies.first().copied().filter(|_| alone);
@@ -434,7 +436,7 @@ impl<'a> Checker<'a, '_> {
         let imports = if of_threads { &policy.thread_imports } else { &policy.imports };
         let Some(import) = imports.iter().find(|import| import.name == given.name.text) else {
             if of_threads && self.framework.urgency() == Some(given.name.text.as_str()) {
-                // The host goes by it, whatever the policy does.
+                // The host itself uses it, whatever the policy does.
                 let value = self.amount(&given.value, Type::Int, false)?;
                 return Some(Assignment { name: given.name.text.clone(), value });
             }
@@ -458,7 +460,7 @@ impl<'a> Checker<'a, '_> {
         Some(Assignment { name: import.name.clone(), value })
     }
 
-    /// It has a value, and none of this type.
+    /// Whether it has a value, but none of this type.
     fn is_of_another_type(&self, expression: &Expression, ty: Type) -> bool {
         let can_be = |ty: Type| {
             let mut said = Diagnostics::new();
@@ -467,7 +469,7 @@ impl<'a> Checker<'a, '_> {
         distribution(expression).is_none() && !can_be(ty) && Type::ALL.into_iter().any(can_be)
     }
 
-    /// What the policy has not: an error, unless the scenario is for another one.
+    /// Reports what the policy lacks: an error, unless it stands in for the scenario's own.
     pub(super) fn has_not(&mut self, unknown: Diagnostic) {
         if !self.subject.instead {
             self.diagnostics.push(unknown);
@@ -498,7 +500,7 @@ impl<'a> Checker<'a, '_> {
 
     // ---- Names and values
 
-    /// A thread, by its name, that another one creates if it is said so in `spawn`.
+    /// The index of a thread, by its name.
     pub(super) fn thread(&mut self, name: &Name) -> Option<usize> {
         self.thread_there(name)
     }
@@ -527,7 +529,7 @@ impl<'a> Checker<'a, '_> {
         self.values.value(expression, ty, self.diagnostics)
     }
 
-    /// Nanoseconds.
+    /// A time in nanoseconds.
     fn time(&mut self, expression: &'a Expression, least: i64) -> Option<i64> {
         match self.compute(expression, Type::Time)? {
             Value::Time(nanoseconds) if nanoseconds > LONGEST => {

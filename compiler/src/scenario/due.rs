@@ -1,21 +1,21 @@
-//! Whether a policy knows threads that have no period or deadline: it asks whether what it imports is more than nothing. One that does not
-//! takes the default for a time like any other, which is sooner than all that are said.
+//! Whether a policy knows that threads can have no period or deadline: it asks whether the import is above 0. One that
+//! does not ask takes the default for a time like any other, sooner than all that are given.
 
 use crate::policy::{AttributeId, Block, Expression, LocalId, Place, Policy, StatementKind, ThreadImportId};
 use crate::vocabulary::Value;
 
-/// What holds the import, or was computed from it.
+/// Follows what holds the import, or was computed from it.
 struct Held<'a> {
     policy: &'a Policy,
     import: ThreadImportId,
     attributes: Vec<AttributeId>,
-    /// With the handler.
+    /// Each with its handler.
     locals: Vec<(usize, LocalId)>,
-    /// It is compared with a number that is no more than 0, or read by text of another language.
+    /// Whether it is compared with a number no greater than 0, or read by verbatim text.
     is_asked: bool,
 }
 
-/// Whether it would be the soonest of all for ever.
+/// Whether the default would be the soonest time for ever.
 pub(super) fn is_taken_for_a_time(policy: &Policy, import: ThreadImportId) -> bool {
     let of = &policy.thread_imports[import.0];
     if !matches!(of.default, Value::Time(default) if default <= 0) {

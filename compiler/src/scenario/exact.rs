@@ -1,4 +1,4 @@
-//! Numbers as they are written and counted: what is expected is compared without rounding.
+//! Exact numbers, so that expectations are compared without rounding.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Sub};
@@ -11,11 +11,11 @@ pub struct Exact {
     below: i128,
 }
 
-/// So many digits after the point count.
+/// At most so many digits after the point are read.
 const MOST_DIGITS: usize = 30;
 
 impl Exact {
-    /// `above` parts, of which `below` are one.
+    /// The fraction `above / below`.
     pub fn new(above: i128, below: i128) -> Exact {
         let common = gcd(above.unsigned_abs(), below.unsigned_abs());
         let common = i128::try_from(common).unwrap_or(1).max(1);
@@ -23,7 +23,7 @@ impl Exact {
         Exact { above: sign * (above / common), below: (below / common).saturating_abs().max(1) }
     }
 
-    /// A number as policies and scenarios have it, such as `12.5` and `1e-3`. `None`: it is none, or too large.
+    /// A number as policies and scenarios write it, such as `12.5` and `1e-3`. `None`: it is none, or too large.
     pub fn decimal(text: &str) -> Option<Exact> {
         let (digits, power) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let power: i32 = power.parse().ok()?;
@@ -35,13 +35,13 @@ impl Exact {
         match ten {
             Some(ten) if power >= 0 => Some(Exact::new(above.checked_mul(ten)?, 1)),
             Some(ten) => Some(Exact::new(above, ten)),
-            // Less than can be told from nothing.
+            // It is too small to be told from 0.
             None if power < 0 || above == 0 => Some(Exact::from(0)),
             None => None,
         }
     }
 
-    /// Hundredths of another number.
+    /// This percentage of another number.
     pub fn hundredths_of(self, other: Exact) -> Exact {
         let (left, right) = (Exact::new(self.above, other.below), Exact::new(other.above, self.below));
         let below = left.below.saturating_mul(right.below);
@@ -49,18 +49,18 @@ impl Exact {
         Exact::new(part.above, part.below.saturating_mul(100))
     }
 
-    /// The highest whole number that is no higher.
+    /// The highest whole number that is not above this one.
     pub fn floor(self) -> i128 {
         self.above.div_euclid(self.below)
     }
 
-    /// What is above that, as parts and how many of them are one; `None`: nothing.
+    /// What remains above that, as a fraction; `None`: nothing.
     pub fn rest(self) -> Option<(i128, i128)> {
         let rest = self.above.rem_euclid(self.below);
         (rest > 0).then_some((rest, self.below))
     }
 
-    /// To so many digits after the point; if two numbers are as near, to the one that is farther from 0.
+    /// Rounded to so many digits after the point; halves are rounded away from 0.
     pub fn rounded(self, digits: u32) -> Exact {
         let ten = 10_i128.saturating_pow(digits);
         let Some(above) = self.above.checked_mul(ten) else { return self };
@@ -77,7 +77,7 @@ impl From<i64> for Exact {
 }
 
 impl Ord for Exact {
-    /// By whole parts, then by what is left of each turned over: no product can overflow.
+    /// Compares whole parts, then the reciprocals of what remains: no product can overflow.
     fn cmp(&self, other: &Exact) -> Ordering {
         let (mut left, mut right) = (*self, *other);
         let mut turned = false;

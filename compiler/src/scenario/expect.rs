@@ -1,4 +1,4 @@
-//! Reads what is expected.
+//! Reads expectations.
 
 use crate::diagnostics::Diagnostic;
 use crate::syntax::ast::Name;
@@ -8,10 +8,10 @@ use crate::syntax::tokens;
 
 use super::reader::{ExpectationDraft, ExpectedDraft, MeasureDraft, Quantity, Reader};
 
-/// What can be measured, as it is written.
+/// What can be measured, as scenarios write it.
 pub(super) const MEASURES: [&str; 10] =
     ["share", "idle", "response", "latency", "misses", "jobs", "dispatches", "preemptions", "refusals", "end"];
-/// Of which number of many.
+/// Which number is taken of many.
 pub(super) const STATISTICS: [&str; 7] = ["worst", "mean", "median", "p90", "p95", "p99", "p999"];
 
 impl Reader<'_> {
@@ -95,7 +95,7 @@ impl Reader<'_> {
         if self.parser.is_word("within") {
             let at = self.parser.advance().at;
             if relation != "=" {
-                let useless = Diagnostic::error("E0701", "only an equal number can be `within` another", at, "");
+                let useless = Diagnostic::error("E0701", "`within` needs `=`", at, "");
                 return Err(self
                     .parser
                     .report(useless.help(format!("leave it out, or write `=` instead of `{relation}`"))));
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 }
 
-/// A text without its comments, and with spaces where they are usual, however its author spaced it.
+/// The text without comments, and with uniform spaces.
 fn respaced(text: &str) -> String {
     let mut out = String::new();
     for at in tokens(text) {

@@ -1,4 +1,4 @@
-//! How long what a thread does takes at least, and how much of it at one instant.
+//! How long a thread's phases take at least, and how many of them are done at one instant.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use crate::vocabulary::Value;
 use super::phases::takes_no_time;
 use super::{Amount, Phase};
 
-/// Of some phases, one after the other. What repeats for ever is counted once.
+/// The extent of consecutive phases. What repeats for ever is counted once.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extent {
     /// In nanoseconds, at least.
     pub time: u128,
-    /// How many there are, if all of them take no time.
+    /// The number of phases, if none of them takes time.
     steps: Option<u128>,
     /// So many are done at one instant.
     pub at_once: u128,
@@ -29,7 +29,7 @@ impl Extent {
         while index < range.end {
             let phase = &phases[index];
             let one = if let Phase::Repeat { times, end } = phase {
-                // The last of them jumps back.
+                // The last phase of the round jumps back.
                 let round = Self::of_range(phases, index + 1..end.saturating_sub(1));
                 index = *end;
                 round.repeated(u128::from(*times))
@@ -57,7 +57,7 @@ impl Extent {
     }
 }
 
-/// In nanoseconds.
+/// The least, in nanoseconds.
 fn least(amount: &Amount) -> u128 {
     let least = match amount {
         Amount::Fixed(Value::Time(time)) | Amount::Uniform(Value::Time(time), _) => *time,

@@ -1,5 +1,5 @@
-//! What a scenario says in vain: expectations that cannot fail, whatever the policy does, and what is for after the end. Such a line
-//! tests nothing, and its author believes that it does.
+//! Finds what has no effect in a scenario: expectations that cannot fail, whatever the policy does, and what is planned
+//! for after the end. Such a line tests nothing, although its author believes so.
 
 use crate::diagnostics::Diagnostic;
 use crate::vocabulary::{At, in_unit};
@@ -8,10 +8,10 @@ use super::check::Checker;
 use super::{Action, Exact, Expectation, Expected, Measure, Relation, Scenario, Unit};
 
 impl Checker<'_, '_> {
-    /// Each expectation can fail, and all that is said of instants is before the end.
+    /// Refuses expectations that cannot fail, and instants after the end.
     pub(super) fn refuse_ineffective(&mut self, scenario: &Scenario) {
         self.after_the_end(scenario);
-        // One that is wrong in another way is in no list, and who is expected to do what is not known then.
+        // A thread with another error is in no list, and then it is not known which threads are meant.
         if scenario.threads.len() < self.draft.threads.len() {
             return;
         }
@@ -23,7 +23,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Of a scenario without a duration the end is not known before it is simulated.
+    /// Without a duration, the end is not known before the simulation.
     fn after_the_end(&mut self, scenario: &Scenario) {
         let Some(duration) = scenario.duration else { return };
         for (at, instant) in std::mem::take(&mut self.instants) {
@@ -38,7 +38,7 @@ impl Checker<'_, '_> {
     fn cannot_be(&self, scenario: &Scenario, expectation: &Expectation) -> Option<Diagnostic> {
         match &expectation.what {
             Expected::Measure { measure: Measure::End, window: Some(_), .. } => {
-                let title = "the end is one instant, and not of a stretch of time";
+                let title = "the end is one instant, not a stretch of time";
                 Some(Diagnostic::error("E0704", title, expectation.at, "").help("leave `from … to …` out"))
             }
             Expected::Measure { window: Some((_, to)), .. } if scenario.duration.is_some_and(|end| *to > end) => {
@@ -74,7 +74,7 @@ impl Checker<'_, '_> {
     }
 }
 
-/// Why it is so, whatever the policy does.
+/// Why an expectation holds, whatever the policy does.
 fn cannot_fail(scenario: &Scenario, expectation: &Expectation) -> Option<Diagnostic> {
     let ineffective = |title: String| Diagnostic::error("E0707", title, expectation.at, "cannot fail");
     match &expectation.what {
@@ -94,7 +94,7 @@ fn cannot_fail(scenario: &Scenario, expectation: &Expectation) -> Option<Diagnos
                     Unit::Time if *bound > Exact::from(0) => {
                         format!("no {} is longer than the scenario", measure.word())
                     }
-                    Unit::Time | Unit::Count => format!("no number of this is less than 0: `{}`", measure.word()),
+                    Unit::Time | Unit::Count => format!("`{}` is never less than 0", measure.word()),
                 };
                 ineffective(title).help("say a bound that a policy can miss")
             })
@@ -120,18 +120,18 @@ fn cannot_fail(scenario: &Scenario, expectation: &Expectation) -> Option<Diagnos
     }
 }
 
-/// What can be measured at all. `None`: there may be nothing, which is not as expected either.
-/// `None` for the highest: there is none.
+/// The lowest and the highest number that can be measured; `None`: there is no highest. `None` for both: there may be
+/// no number, which is not as expected either.
 fn range(measure: Measure, duration: Option<i64>) -> Option<(Exact, Option<Exact>)> {
     let none = Exact::from(0);
     match measure {
         Measure::Share | Measure::Idle => Some((none, Some(Exact::from(100)))),
-        // Nobody is ready for longer.
+        // None is ready for longer.
         Measure::Latency(_) => Some((none, duration.map(Exact::from))),
         Measure::Misses | Measure::Jobs | Measure::Dispatches | Measure::Preemptions | Measure::Refusals => {
             Some((none, None))
         }
-        // A job may not be done, and a thread not end.
+        // A job may not be done, and a thread may not end.
         Measure::Response(_) | Measure::End => None,
     }
 }

@@ -1,5 +1,5 @@
-//! That no thread waits for itself. Which locks it has is followed phase by phase: it takes none twice, gives back none that it has
-//! not, and ends with none.
+//! No thread waits for itself. The locks that it has are followed phase by phase: it takes none twice, gives none back
+//! that it does not have, and ends with none.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ type Locks = BTreeMap<usize, At>;
 type Done = Result<bool, Box<Diagnostic>>;
 
 impl Checker<'_, '_> {
-    /// A thread that waits for the end of such as itself lives meanwhile.
+    /// A thread that waits for threads like itself to end would wait for itself.
     pub(super) fn waits_for_others(&mut self, thread: &Thread) {
         let me = self.names.get(thread.name.as_str()).copied();
         for (phase, at) in thread.phases.iter().zip(&thread.places) {
@@ -28,7 +28,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Of a thread in whose phases nothing else is wrong.
+    /// The other phases of the thread must be right.
     pub(super) fn locks_are_given_back(&mut self, thread: &Thread) {
         let names = self.lock_names();
         let walk = Walk { thread, names: &names };
@@ -44,7 +44,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// From one phase up to another. Whatever is repeated and leaves other locks than it found is wrong in its second round.
+    /// Goes from one phase to another. A repetition that leaves other locks than it found is wrong in its second round.
     fn through(&self, from: usize, to: usize, locks: &mut Locks) -> Done {
         let mut place = from;
         while place < to {

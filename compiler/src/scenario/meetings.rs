@@ -1,4 +1,4 @@
-//! Locks and semaphores: what a scenario says of them, and whether the framework has such.
+//! Locks and semaphores: what a scenario says about them, and whether the framework has them.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +15,14 @@ use super::phases::each_of;
 use super::reader::{PhaseDraft, Reader};
 use super::{Lock, Protocol, Semaphore};
 
-/// The most that a semaphore begins with: that of the native runtime.
+/// The highest first value of a semaphore, as in the native runtime.
 const MOST: i64 = i32::MAX as i64;
 
 /// `lock L protocol ceiling 9;`
 #[derive(Debug)]
 pub(super) struct LockDraft {
     name: Name,
-    /// The word of the protocol.
+    /// The protocol's name.
     protocol: Name,
     ceiling: Option<Expression>,
 }
@@ -65,7 +65,7 @@ impl Reader<'_> {
 }
 
 impl<'a> Checker<'a, '_> {
-    /// The semaphores as they begin, before anything else is said of them.
+    /// The semaphores with their first values.
     pub(super) fn declare_semaphores(&mut self) {
         let mut seen: BTreeMap<&str, &Name> = BTreeMap::new();
         for SemaphoreDraft { name, value } in &self.draft.semaphores {
@@ -94,7 +94,7 @@ impl<'a> Checker<'a, '_> {
         found
     }
 
-    /// Whether threads can lock at all; said once.
+    /// Whether threads can lock at all; reported once.
     pub(super) fn has_locks(&mut self, at: &Name) -> bool {
         if self.framework.locks.is_some() {
             return true;
@@ -105,7 +105,7 @@ impl<'a> Checker<'a, '_> {
         false
     }
 
-    /// All locks that threads take, by their numbers, with what is said of them.
+    /// All locks that threads take, by their numbers, with what the scenario says about them.
     pub(super) fn locks(&mut self) -> Vec<Lock> {
         let Some(known) = &self.framework.locks else { return Vec::new() };
         let usual = match known.protocols.first() {
@@ -160,7 +160,7 @@ impl<'a> Checker<'a, '_> {
         })
     }
 
-    /// The host refuses such a lock if the policy cannot go by it.
+    /// The host refuses such a lock if the policy does not know ceilings.
     fn knows_ceilings(&mut self, variable: &str, said: &LockDraft) {
         let imports = |policy: &&Policy| {
             policy.thread_imports.iter().any(|import| import.name == variable && import.ty == Type::Int)

@@ -1,8 +1,8 @@
-//! Scenarios: what threads do, when they come, and what is expected of a policy then.
+//! Scenarios: what threads do, when they come, and what is then expected of a policy.
 //!
-//! A `NAME.scenario` file has one or more. As hierarchies, they are read in steps, because they name files and nothing here opens any:
-//! [`read`] says what is written, the caller finds the policy, and [`check`] puts the two together. What a scenario means is said
-//! where it is run (`simulator/src/sim`); the language is in `docs/scenarios.md`.
+//! A `NAME.scenario` file has one or more. Like hierarchies, they are read in steps, because they name files, and
+//! nothing here opens files. [`read`] says what is written, the caller finds the policy, and [`check`] puts the two
+//! together. `simulator/src/sim` defines what a scenario means; `docs/scenarios.md` describes the language.
 
 mod arrivals;
 mod check;
@@ -35,13 +35,13 @@ pub fn grammar() -> Grammar {
     grammar::for_scenarios(include_str!("grammar.ebnf"))
 }
 
-/// When a simulation that has no duration is given up, in nanoseconds: after 73 years. Sums of a few such are numbers, too.
+/// When a simulation without a duration is given up, in nanoseconds: after 73 years. Sums of a few such still fit.
 pub const LONGEST: i64 = i64::MAX / 4;
 
-/// So much is done at one instant; of more, time is taken to stand still.
+/// The most that is done at one instant. With more, time is taken to stand still.
 pub const MOST_AT_ONCE: u64 = 10_000_000;
 
-/// Whether this, of letters, digits and underscores, is a word of the language, and nothing can be called so.
+/// Whether this, made of letters, digits and underscores, is a word of the language, which cannot be a name.
 pub fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
@@ -50,7 +50,8 @@ pub fn is_reserved(word: &str) -> bool {
 pub enum Found<P> {
     /// It is safe to run.
     Policy(P),
-    /// The same, in place of the one that the scenario is for: what the scenario says of variables and schedulers that this one has not is of no effect.
+    /// The same, in place of the scenario's own. What the scenario says of variables and schedulers that this one lacks
+    /// has no effect.
     Instead(P),
     /// It has errors, which have been reported.
     Refused,
@@ -64,9 +65,9 @@ pub trait Decides {
     fn subject(&self) -> Subject<'_>;
 }
 
-/// What scenarios name, which nothing here opens.
+/// Finds what scenarios name: nothing here opens files.
 pub trait Surroundings {
-    /// A policy or a hierarchy, and whatever else whoever finds it knows of it.
+    /// A policy or a hierarchy, with all that its finder knows of it.
     type Policy: Decides;
 
     /// The policy of a scenario.
@@ -75,7 +76,7 @@ pub trait Surroundings {
     /// The numbers in a file, or why there are none.
     ///
     /// # Errors
-    /// In words: there is no such file, or it has something else.
+    /// A message: there is no such file, or it has something else.
     fn numbers(&mut self, file: &FileName) -> Result<Vec<i64>, String>;
 }
 
@@ -84,24 +85,25 @@ pub(crate) fn without_policy(draft: &Draft, why: String, help: &str) -> Diagnost
     Diagnostic::error("E0706", why, at, "").help(help)
 }
 
-/// What is simulated. Only [`check`] makes one; all instants and durations in it are nanoseconds and none is negative.
+/// What is simulated. Only [`check`] makes one. All instants and durations are in nanoseconds, and none is negative.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The name after `scenario`, unique in its file.
     pub name: String,
     /// At least 1.
     pub processors: u32,
-    /// Of all that is random.
+    /// The seed of all that is random.
     pub seed: u64,
-    /// When the simulation ends, if threads are left then. `None`: when no thread is left, or none can ever go on.
+    /// When the simulation ends, if threads are left. `None`: when no thread is left, or none can ever go on.
     pub duration: Option<i64>,
     /// How long a thread runs before `tick` is raised while another one is ready; at least 1.
     pub tick: i64,
-    /// How far apart the host looks, while all processors compute, whether what threads wait for has come; 0: it hears at once.
+    /// How far apart the host looks, while all processors compute, whether what threads wait for has come; 0: it learns
+    /// at once.
     pub poll: i64,
-    /// How long a processor takes from one thread to another.
+    /// How long a processor takes to switch to another thread.
     pub switch_cost: i64,
-    /// What is assigned to the policy's `imports` before anything else, by [`Variable::import`].
+    /// What is assigned to the policy's `imports` before anything else.
     pub values: Vec<Assignment>,
     /// As written.
     pub threads: Vec<Thread>,
@@ -111,7 +113,7 @@ pub struct Scenario {
     pub semaphores: Vec<Semaphore>,
     /// The names of the message ports that threads use.
     pub ports: Vec<String>,
-    /// As threads use them.
+    /// Those that threads use.
     pub barriers: Vec<Barrier>,
     /// In the order of their instants.
     pub moments: Vec<Moment>,
@@ -119,51 +121,51 @@ pub struct Scenario {
     pub expectations: Vec<Expectation>,
 }
 
-/// `thread worker * 10 every exponential(3ms) with { bytesleft = 100; } { run 2ms; }`: one thread, or a group of alike ones.
+/// `thread worker * 10 every exponential(3ms) with { bytesleft = 100; } { run 2ms; }`: one thread, or a group.
 #[derive(Clone, Debug)]
 pub struct Thread {
     /// Unique in the scenario.
     pub name: String,
-    /// How many there are; `None`: they come again and again, for ever.
+    /// How many there are; `None`: they come for ever.
     pub count: Option<u32>,
-    /// It comes when another one says `spawn`, and not by itself.
+    /// Whether it comes only when another one creates it by `spawn`.
     pub spawned: bool,
     /// When the first one comes.
     pub start: Amount,
-    /// How long after one the next one comes; all at once if it is not said.
+    /// The time from one to the next. `None`: all come at once.
     pub every: Option<Amount>,
-    /// It does its phases again each period.
+    /// It repeats its phases each period.
     pub period: Option<i64>,
-    /// When a job is not done by the release of the next one, that is released when it is done, and later ones count from then.
+    /// If a job is late, the next one is released when it is done, and later periods count from then.
     pub relative: bool,
-    /// How long after its release, or its coming, all phases are to be done.
+    /// The time from its release, or its coming, until all phases are to be done.
     pub deadline: Option<i64>,
     /// The scheduler that it is under, by its index in the hierarchy.
     pub under: Option<usize>,
-    /// What is assigned to the policy's `threadimports`, for each thread anew.
+    /// What is assigned to the policy's `threadimports`, anew for each thread.
     pub values: Vec<Assignment>,
     /// In order; jumps are indices into the same list. Never empty: it ends with [`Phase::End`].
     pub phases: Vec<Phase>,
-    /// Where each of them stands in the source.
+    /// Where each phase stands in the source.
     pub places: Vec<At>,
     /// The name, in the source.
     pub at: At,
 }
 
 impl Thread {
-    /// Whether what it does has no end: a job of it is never done.
+    /// Whether its phases have no end, so that a job of it is never done.
     pub fn is_endless(&self) -> bool {
         let has = |wanted: fn(&Phase) -> bool| self.phases.iter().any(wanted);
         has(|phase| matches!(phase, Phase::Jump(_))) && !has(|phase| matches!(phase, Phase::Exit))
     }
 }
 
-/// What one thread has at a time.
+/// One thread at a time has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {
     /// As written.
     pub name: String,
-    /// The framework has it.
+    /// One that the framework has.
     pub protocol: Protocol,
 }
 
@@ -172,13 +174,13 @@ pub struct Lock {
 pub enum Protocol {
     /// Nothing.
     None,
-    /// It is as urgent as those that wait.
+    /// The owner is as urgent as the waiting threads.
     Inheritance,
-    /// It is as urgent as this.
+    /// The owner is as urgent as this.
     Ceiling(i64),
 }
 
-/// What so many threads can have at a time.
+/// So many threads at a time can have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Semaphore {
     /// As written.
@@ -208,15 +210,15 @@ pub struct Assignment {
 /// Which timer a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
-    /// Those that are shared are numbered by themselves.
+    /// Shared timers have numbers of their own.
     pub number: usize,
-    /// All threads that name it advance the same one; otherwise each has its own.
+    /// All threads that name it advance the same timer; otherwise each has its own.
     pub shared: bool,
-    /// Where it has expired already it counts on from then, not from now.
+    /// If it has expired already, it counts from that instant, and not from now.
     pub absolute: bool,
 }
 
-/// What a thread does next.
+/// What a thread, "it", does next.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     /// It computes.
@@ -225,27 +227,27 @@ pub enum Phase {
     Block(String, Amount),
     /// It gives the processor up.
     Yield,
-    /// It asks that one of these threads be next.
+    /// It asks that one of these threads run next.
     YieldTo(usize),
     /// It waits until the lock is free, and takes it.
     Lock(usize),
-    /// It gives it up.
+    /// It gives the lock up.
     Unlock(usize),
-    /// It waits until the semaphore is more than 0, and takes one of it.
+    /// It waits until the semaphore is above 0, and takes 1 from it.
     Wait(usize),
-    /// It adds one to it.
+    /// It adds 1 to the semaphore.
     Post(usize),
     /// It leaves a message at the port.
     Send(usize),
     /// It waits for a message.
     Receive(usize),
-    /// It lets whoever has waited longest at the port go on, if anybody does.
+    /// It lets the thread go on that has waited longest at the port, if there is one.
     Signal(usize),
-    /// It lets all who wait at the port go on.
+    /// It lets all threads go on that wait at the port.
     Broadcast(usize),
-    /// It waits until all that come to the barrier are there.
+    /// It waits until all threads that come to the barrier are there.
     Barrier(usize),
-    /// It waits until so long after this timer expired last, or, the first time, after it came. If that has passed, it goes on.
+    /// It waits until this long after the timer last expired, or first after it came. If that has passed, it goes on.
     Timer(Timer, Amount),
     /// It creates one of these threads.
     Spawn(usize),
@@ -257,16 +259,16 @@ pub enum Phase {
     Resume(usize),
     /// It assigns a variable of its own.
     Set(Assignment),
-    /// It goes on there.
+    /// It goes on at this phase.
     Jump(usize),
-    /// It goes on with the next phase so many times, and then there.
+    /// It repeats the next phases so many times, and then goes on at `end`.
     Repeat {
         /// At least 1.
         times: u64,
         /// The phase after the last of those that are repeated.
         end: usize,
     },
-    /// The end of what [`Phase::Repeat`], there, repeats.
+    /// The end of what the [`Phase::Repeat`] at this index repeats.
     Again(usize),
     /// It ends.
     Exit,
@@ -279,18 +281,18 @@ pub enum Phase {
 pub enum Amount {
     /// Always this.
     Fixed(Value),
-    /// Anything between the two, both included.
+    /// Uniform between the two, both included.
     Uniform(Value, Value),
     /// Exponentially distributed, with this mean.
     Exponential(Value),
     /// Pareto distributed.
     Pareto {
-        /// None is less.
+        /// The least value.
         least: Value,
-        /// Positive; the less it is, the longer the tail.
+        /// Positive. The smaller, the longer the tail.
         shape: f64,
     },
-    /// Those of a file, in order, again and again; of this type. Never empty.
+    /// The numbers of a file, in order, again and again, of this type. Never empty.
     Listed(Type, Arc<[i64]>),
 }
 
@@ -308,7 +310,7 @@ pub struct Moment {
 pub enum Action {
     /// `set quantum = 5ms;`
     Set(Assignment),
-    /// `set A.tickets = 5;`: of all those threads that live.
+    /// `set A.tickets = 5;`: for all living threads of the group.
     SetOf(usize, Assignment),
     /// `suspend A;`
     Suspend(usize),
@@ -321,22 +323,22 @@ pub enum Action {
 /// `expect …;`
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// What.
+    /// What is expected.
     pub what: Expected,
-    /// As written, without `expect` and `;`, each space once.
+    /// As written, without `expect` and `;`, with uniform spaces.
     pub text: String,
     /// In the source.
     pub at: At,
 }
 
-/// What can be expected. Threads are indices into [`Scenario::threads`]; a group stands for all of its threads.
+/// What can be expected. Threads are indices into [`Scenario::threads`]; a group means all of its threads.
 #[derive(Clone, Debug)]
 pub enum Expected {
     /// `p99 response of A <= 20ms`
     Measure {
         /// What is measured.
         measure: Measure,
-        /// Of whom; `None`: of the processors.
+        /// The thread; `None`: the processors.
         of: Option<usize>,
         /// Only what happens between these instants counts.
         window: Option<(i64, i64)>,
@@ -344,33 +346,33 @@ pub enum Expected {
         relation: Relation,
         /// Nanoseconds, hundredths, or a count.
         bound: Exact,
-        /// How far an equal one may be away, in the same unit.
+        /// How far an equal number may be away, in the same unit.
         tolerance: Exact,
     },
-    /// `order A, B, C`: each ends before the next does.
+    /// `order A, B, C`: each ends before the next one does.
     Order(Vec<usize>),
-    /// `dispatched A, B, A`: they are the first to be dispatched, each time another.
+    /// `dispatched A, B, A`: these are dispatched first, each time another one.
     Dispatched(Vec<usize>),
-    /// `A never overlaps B`: no two processors run them at once; with a thread itself: no two of the group.
+    /// `A never overlaps B`: no two processors run them at once. With itself: no two of the group.
     NeverOverlaps(usize, usize),
-    /// `A runs within 5ms`: whenever it is ready it runs so soon.
+    /// `A runs within 5ms`: when it is ready, it runs within this time.
     Runs(usize, i64),
-    /// `refusals of A = 2 because "no"`: of those that are refused all have this reason.
+    /// `refusals of A = 2 because "no"`: all refused threads of A have this reason.
     Reason(usize, String),
 }
 
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// Of the time of all processors, in hundredths.
+    /// Its share of the time of all processors, in hundredths.
     Share,
-    /// Of the time of all processors, in hundredths: how much nobody ran.
+    /// In how much of the time of all processors nothing ran, in hundredths.
     Idle,
-    /// From the release of a job until it is done.
+    /// The time from the release of a job until it is done.
     Response(Statistic),
-    /// From when a thread is ready until it runs.
+    /// The time from when a thread is ready until it runs.
     Latency(Statistic),
-    /// Jobs that were not done when their deadline came.
+    /// Jobs that were not done by their deadline.
     Misses,
     /// Jobs that are done.
     Jobs,
@@ -380,11 +382,11 @@ pub enum Measure {
     Preemptions,
     /// Threads that the policy did not admit.
     Refusals,
-    /// When the last one ended.
+    /// When the last thread ended.
     End,
 }
 
-/// One number for many.
+/// One number that stands for many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
     /// The highest.
@@ -407,7 +409,7 @@ pub enum Relation {
 }
 
 impl Measure {
-    /// As it is written, after its statistic.
+    /// The word in scenarios, after its statistic.
     pub fn word(self) -> &'static str {
         match self {
             Measure::Share => "share",
@@ -423,7 +425,7 @@ impl Measure {
         }
     }
 
-    /// What its numbers are.
+    /// The unit of its numbers.
     pub fn unit(self) -> Unit {
         match self {
             Measure::Share | Measure::Idle => Unit::Percent,
@@ -435,7 +437,7 @@ impl Measure {
     }
 }
 
-/// What a number is of.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Hundredths.
@@ -447,7 +449,7 @@ pub enum Unit {
 }
 
 impl Relation {
-    /// As it is written.
+    /// The sign in scenarios.
     pub fn word(self) -> &'static str {
         match self {
             Relation::Equal => "=",
@@ -458,7 +460,7 @@ impl Relation {
         }
     }
 
-    /// Whether it holds; of equal ones, with a tolerance.
+    /// Whether it holds; for equality, within the tolerance.
     pub fn holds(self, left: Exact, right: Exact, tolerance: Exact) -> bool {
         match self {
             Relation::Equal if tolerance == Exact::from(0) => left == right,

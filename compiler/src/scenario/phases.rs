@@ -1,4 +1,4 @@
-//! What threads do, from the tree that is written to a list with jumps.
+//! What threads do: turns the tree as written into a list with jumps.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::reader::{PhaseDraft, ThreadDraft};
 use super::{Amount, Phase, Timer};
 
 impl<'a> Checker<'a, '_> {
-    /// All phases of a thread, with the end, and where each stands.
+    /// All phases of a thread, with the end, and the place of each.
     pub(super) fn phases(&mut self, draft: &'a ThreadDraft) -> (Vec<Phase>, Vec<At>) {
         let mut phases = Vec::new();
         self.add(&draft.phases, &mut phases);
@@ -149,7 +149,7 @@ impl<'a> Checker<'a, '_> {
         Phase::Block(self.blocking_for(SLEEP, word).unwrap_or_default(), amount)
     }
 
-    /// The event in which a thread blocks for this; reported, if the framework has none.
+    /// The event in which a thread blocks for this. If the framework has none, that is reported.
     pub(super) fn blocking_for(&mut self, words: &[&str], at: &Name) -> Option<String> {
         let found = event_for(self.framework, words);
         if found.is_none() {
@@ -173,13 +173,13 @@ impl<'a> Checker<'a, '_> {
         let unknown = unknown.note(format!("a thread can block in {}", listed.join(", ")));
         self.diagnostics.push(match nearest(&event.text, names) {
             Some(near) => unknown.help(format!("did you mean `{near}`?")).suggest(event.at, near),
-            None if event.text.parse::<i64>().is_err() => unknown.help("for how long follows: `block io.read 5ms;`"),
+            None if event.text.parse::<i64>().is_err() => unknown.help("write the time after it: `block io.read 5ms;`"),
             None => unknown,
         });
         None
     }
 
-    /// Nanoseconds, none negative.
+    /// Nanoseconds, and not negative.
     pub(super) fn duration(&mut self, amount: &'a super::reader::AmountDraft) -> Option<Amount> {
         self.amount(amount, Type::Time, true)
     }
@@ -195,20 +195,20 @@ fn at_of(draft: &PhaseDraft) -> At {
     }
 }
 
-/// What such an event may be called, the likeliest first.
+/// The names that such an event can have, the likeliest first.
 pub(super) const PORT: &[&str] = &["port", "message", "queue.receive"];
 pub(super) const BARRIER: &[&str] = &["barrier", "condition"];
 pub(super) const JOIN: &[&str] = &["join"];
 pub(super) const SLEEP: &[&str] = &["sleep"];
 
-/// The event of a framework by which a thread blocks for one of these, or else for anything.
+/// The event by which a thread blocks for one of these; if there is none, for anything.
 pub fn event_for(framework: &Framework, words: &[&str]) -> Option<String> {
     let known = blocking(framework);
     let named = words.iter().find_map(|word| known.iter().find(|name| **name == format!("block.{word}")));
     named.or(known.iter().find(|name| **name == "block.wait")).or(known.first()).map(|name| (*name).to_owned())
 }
 
-/// Events that take the processor from the thread that runs, until something happens.
+/// The events that take the processor from the running thread until something happens.
 fn blocking(framework: &Framework) -> Vec<&str> {
     let blocks =
         |step: &Move| *step == Move::Parameter(0, Stage::In(StateClass::Running), Stage::In(StateClass::Blocked));
@@ -218,7 +218,7 @@ fn blocking(framework: &Framework) -> Vec<&str> {
     events.map(|event| event.name.as_str()).collect()
 }
 
-/// Whether a thread that does only this, again and again, would do it at one instant for ever.
+/// Whether a thread that repeats only this would do it for ever at one instant.
 pub(super) fn takes_no_time(phase: &Phase) -> bool {
     let nothing = |amount: &Amount| matches!(amount, Amount::Fixed(crate::vocabulary::Value::Time(0)));
     match phase {
@@ -242,7 +242,7 @@ pub(super) fn takes_no_time(phase: &Phase) -> bool {
     }
 }
 
-/// Whatever stands behind this word, in order, also in what is repeated.
+/// Visits each name behind this word, in order, also in what is repeated.
 pub(super) fn each_of<'a>(phases: &'a [PhaseDraft], wanted: &str, each: &mut dyn FnMut(&'a Name)) {
     for phase in phases {
         match phase {

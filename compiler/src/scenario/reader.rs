@@ -10,12 +10,12 @@ use crate::vocabulary::At;
 
 use super::meetings::{LockDraft, SemaphoreDraft};
 
-/// A scenario as written: names in it may stand for nothing.
+/// A scenario as written, with names that are not resolved.
 #[derive(Debug, Default)]
 pub struct Draft {
     /// The name after `scenario`.
     pub name: Name,
-    /// `policy "edf.sched";`: the first, if it is said twice.
+    /// `policy "edf.sched";`: the first one, if there are several.
     pub policy: Option<FileName>,
     /// The others.
     pub(super) policies: Vec<FileName>,
@@ -32,7 +32,7 @@ pub struct Draft {
 /// A file that a scenario names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileName {
-    /// From the scenario's folder.
+    /// Relative to the scenario's folder.
     pub path: String,
     /// Where it is named.
     pub at: At,
@@ -55,7 +55,7 @@ pub(super) struct Given {
 /// A number that may be drawn.
 #[derive(Debug)]
 pub(super) enum AmountDraft {
-    /// `5ms`, `exponential(3ms)`: a call is of a distribution.
+    /// `5ms`, `exponential(3ms)`: a call names a distribution.
     Written(Expression),
     /// `file "sizes.txt"`
     File(FileName),
@@ -65,7 +65,7 @@ pub(super) enum AmountDraft {
 pub(super) struct ThreadDraft {
     pub(super) name: Name,
     pub(super) count: Option<Expression>,
-    /// `at`, `every`, `period` and `deadline`, as far as they are written.
+    /// The clauses `at`, `every`, `period` and `deadline` that are written.
     pub(super) clauses: Vec<(Name, AmountDraft)>,
     /// `relative period`
     pub(super) relative: bool,
@@ -138,15 +138,15 @@ pub(super) struct MeasureDraft {
 #[derive(Debug)]
 pub(super) struct Quantity {
     pub(super) value: Expression,
-    /// As it stands in the file, where a `float` would be rounded.
+    /// As it stands in the file, since a `float` would round it.
     pub(super) written: String,
     /// Whether `%` follows it.
     pub(super) percent: bool,
 }
 
-/// What is written, as far as it can be read; everything else is reported. At least one scenario, unless that is reported.
+/// The scenarios as written, as far as they can be read; all else is reported. If nothing is, there is one at least.
 ///
-/// No framework is asked what it has: [`super::check`] says what a policy's one lacks.
+/// No framework is considered: [`super::check`] says what that of the policy lacks.
 pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Draft> {
     if let Some(too_long) = source.too_long(Source::LONGEST_SCENARIOS) {
         diagnostics.push(too_long);
@@ -212,7 +212,7 @@ impl Reader<'_> {
         self.parser.expect_sign("{")
     }
 
-    /// Passes the rest of a line: up to one that starts with the word of another, or to the end.
+    /// Skips the rest of a line, up to one that starts with the word of another, or to the end.
     fn skip_item(&mut self) {
         loop {
             let closes = self.parser.is_sign("}")
@@ -396,7 +396,7 @@ impl Reader<'_> {
         Ok(FileName { path: unescape(self.parser.written(at)), at })
     }
 
-    /// The word to be read next, reserved or not.
+    /// The next word, reserved or not.
     pub(super) fn any_word(&mut self) -> Name {
         let at = self.parser.advance().at;
         Name { text: self.parser.written(at).to_owned(), at }

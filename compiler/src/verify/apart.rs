@@ -1,9 +1,9 @@
-//! States that are kept apart where paths meet, and which of them become one when there are too many.
+//! Where paths meet, states are kept apart. When there are too many, some of them become one.
 
 use super::state::State;
 
-/// No more than so many states that stand for all of these: those that say more than another are left out; if there are too many even
-/// so, those become one that lose the least by it.
+/// At most `most` states that together stand for all of `states`. One that another covers is merged into it. While
+/// there are too many, those two are joined that lose the least by it.
 pub(super) fn apart(states: Vec<State>, most: usize) -> Vec<State> {
     if most <= 1 {
         return if states.len() > 1 { states.into_iter().reduce(State::join).into_iter().collect() } else { states };
@@ -26,8 +26,8 @@ pub(super) fn apart(states: Vec<State>, most: usize) -> Vec<State> {
     kept
 }
 
-/// What holds before the next round of a loop, if `heads` held before the last one and `after` holds after it. What one of them has
-/// seen comes to one of the same kind; `grown` says what the two are then. There are no more than `most` kinds.
+/// What holds before the next round of a loop, if `heads` held before the last one and `after` holds after it. A new
+/// state becomes a head; if there are `most`, or merging loses nothing, `grown` merges it into the nearest head.
 pub(super) fn heads(
     heads: &[State],
     after: Vec<State>,

@@ -1,9 +1,9 @@
-//! What holds between two events, whatever has happened: of the sizes of containers, the variables of the policy, and where
-//! threads are.
+//! What holds between two events, whatever has happened: the sizes of containers, the values of the policy's variables,
+//! and where threads are.
 //!
-//! Only handlers change these. So what holds when the policy has been loaded, and after every handler that starts where it
-//! holds, holds whenever an event is raised. It is found by following all handlers again and again until no end of any tells
-//! anything new. When a guard fails the policy is out, and when a request is refused nothing has changed.
+//! Only handlers change these. So a fact holds whenever an event is raised if it holds when the policy has been loaded,
+//! and after every handler that starts where it holds. To find such facts, all handlers are followed again and again
+//! until no end tells anything new. A guard that fails puts the policy out, and a refused request has changed nothing.
 
 use std::collections::BTreeMap;
 
@@ -21,28 +21,28 @@ pub(super) struct Between {
     order: Order,
     /// Before the first event.
     loaded: State,
-    /// At any time, by how far the framework's sequences have come.
+    /// At any time, by the state of the framework's sequences.
     always: BTreeMap<Vec<u64>, State>,
     /// Where threads can be; `None`: anywhere.
     positions: Option<Positions>,
 }
 
-/// To a handler: which one, how far the sequences have come, and how far the thread that its event names.
+/// How an event comes: the handler, the state of the sequences, and the life of the thread that it names.
 type Way = (usize, Vec<u64>, Option<u64>);
 
-/// Sequences that can come so far in more ways than this are not followed.
+/// If the sequences have more states than this, they are not followed.
 const MOST_WAYS: usize = 32;
 
-/// Rounds through all handlers in which what they leave is joined as it is; after that, what still changes is given up by steps.
+/// In the first rounds through all handlers, what they leave is joined as it is. Later rounds widen it in steps.
 const ROUNDS: usize = 3;
 
-/// After so many rounds nothing is known of values any more; sizes have come to rest long before.
+/// From this round on, nothing is known of values any more. Sizes have come to rest long before.
 const MOST_ROUNDS: usize = 16;
 
-/// After so many rounds nothing is known.
+/// After this round nothing is known at all.
 const LAST_ROUND: usize = 100;
 
-/// In policies of more statements nothing is known between events: nobody writes them, and a check is to take a moment.
+/// Of policies with more statements, nothing is known between events: nobody writes them, and a check must be quick.
 const MOST_STATEMENTS: usize = 30_000;
 
 impl Between {
@@ -53,7 +53,7 @@ impl Between {
         Between { order: Order::default(), loaded: nothing, always, positions: None }
     }
 
-    /// What the handlers of a policy keep up together.
+    /// The facts that all handlers of a policy together preserve.
     pub fn of(policy: &Policy, framework: &Framework, steps: &[i64], firsts: &[usize]) -> Self {
         let handlers = policy.events.iter().enumerate().filter(|(index, _)| firsts[*index] == *index);
         let handlers: Vec<&Handler> = handlers.map(|(_, handler)| handler).collect();
@@ -65,7 +65,7 @@ impl Between {
         ordered.or_else(any).unwrap_or_else(|| Between::nothing(policy))
     }
 
-    /// The same in this order of events; `None` if that is too much work.
+    /// The same with events in this order; `None` if that is too much work.
     fn ordered(
         policy: &Policy,
         framework: &Framework,
@@ -120,7 +120,7 @@ impl Between {
         None
     }
 
-    /// After some handler this holds, the sequences having come so far. The result says whether that is news.
+    /// Records a state that some handler leaves when the sequences are in state `way`. Returns whether it is new.
     fn left(&mut self, way: &Vec<u64>, after: State, round: usize, nothing: &State, steps: &[i64]) -> bool {
         let Some(before) = self.always.get(way) else {
             self.always.insert(way.clone(), after);
@@ -143,17 +143,17 @@ impl Between {
         &self.order
     }
 
-    /// How threads come to a handler, so far as they are followed.
+    /// How threads come to a handler, as far as they are followed.
     pub fn arrivals(&self, handler: &Handler) -> Vec<Arrival> {
         self.positions.as_ref().map_or_else(Vec::new, |positions| positions.arrivals(handler))
     }
 
-    /// Where the threads can be that a handler's event or query names; `None`: anywhere.
+    /// Where the threads can be that the event or query of a handler names; `None`: anywhere.
     pub fn positions(&self, handler: &Handler) -> Option<Places> {
         self.positions.as_ref().map(|positions| positions.before(handler))
     }
 
-    /// What is known when this handler starts; `None` if no order of events comes to it.
+    /// What is known when this handler starts; `None` if no order of events leads to it.
     pub fn before(
         &self,
         policy: &Policy,
@@ -165,7 +165,7 @@ impl Between {
         known.reduce(State::join).map(|state| state.entering(policy, handler))
     }
 
-    /// What is known when this handler starts, by how far the sequences have come then.
+    /// What is known when this handler starts, by the state of the sequences at that time.
     fn ways(&self, framework: &Framework, handler: &Handler, event: Option<&Event>) -> Vec<(Vec<u64>, State)> {
         if event.is_some_and(|event| is_first(framework, event)) {
             return vec![(self.order.first(), self.loaded.clone())];
@@ -177,7 +177,7 @@ impl Between {
     }
 }
 
-/// Whether an event comes before all others, once: a sequence begins with it, and it stands nowhere else.
+/// Whether an event comes once, before all others: a sequence begins with it, and no sequence names it elsewhere.
 pub(super) fn is_first(framework: &Framework, event: &Event) -> bool {
     let is_it = |pattern: &Pattern| match pattern {
         Pattern::Event(names) => *names == [event.name.as_str()],

@@ -1,8 +1,9 @@
 //! No guard fails for certain on a path that can be taken.
 //!
-//! The flow of knowledge finds paths on which a guard fails whatever the situation in which the event came. Whether such a path can be taken
-//! is not decidable in general, so it is looked for in the [first situations](super::first_situations). What is found there is refused. If
-//! only what earlier events have left makes a guard fail, that is a warning: a program may never cause these events.
+//! The flow of knowledge finds paths on which a guard fails, in whatever situation the event came. Whether such a path
+//! can be taken is not decidable in general, so it is sought in the [first situations](super::first_situations). If it
+//! is found, the policy is refused. If a guard fails only because of what earlier events left, that is a warning: a
+//! program may never cause them.
 
 use std::collections::BTreeMap;
 
@@ -17,22 +18,22 @@ use super::{Facts, Guard, Handling, Known, transfers, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{ContainerRef, Expression, Statement, StatementId};
 
-/// What earlier events leave is told if it comes about after so many events; `explore` tells of what is later.
+/// A failure that earlier events cause is reported if it comes after at most this many; `explore` reports later ones.
 const SOON: usize = 3;
 
-/// Paths of one handler that are looked at for an explanation.
+/// How many paths of one handler are searched for an explanation.
 const PATHS: usize = 256;
 
 /// What makes a guard fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// The handler by itself, on some path, whatever was before.
+    /// The handler by itself, on some path, whatever came before.
     Handler,
-    /// What earlier events have left, if anything does.
+    /// Only what earlier events have left.
     Events,
 }
 
-/// The statements of a handler of which a guard may fail.
+/// The statements of a handler with a guard that may fail.
 pub(super) fn candidates(handling: &Handling, facts: &[Facts]) -> BTreeMap<StatementId, Cause> {
     let mut candidates = BTreeMap::new();
     walk::statements(&handling.handler.body, &mut |statement| {
@@ -45,7 +46,7 @@ pub(super) fn candidates(handling: &Handling, facts: &[Facts]) -> BTreeMap<State
     candidates
 }
 
-/// One statement of a handler is told: where others fail likewise is said with it.
+/// One diagnostic for each handler; it also names the other statements that fail.
 pub(super) fn check(
     known: &Known,
     candidates: &BTreeMap<StatementId, Cause>,
@@ -63,7 +64,7 @@ pub(super) fn check(
     }
     failing.sort_by_key(|failing| (failing.handler, failing.statement));
     for cause in [Cause::Handler, Cause::Events] {
-        // With an error, what follows is not yet of interest.
+        // After an error, warnings are not yet of interest.
         if cause == Cause::Events && diagnostics.has_errors() {
             return;
         }
@@ -77,7 +78,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether it comes about after few events. No instants are followed: whether a timer has been armed is not known.
+/// Whether it fails after few events. Time is not followed: it is not known whether a timer has been armed.
 fn is_soon(known: &Known, failing: &Failing) -> bool {
     let of_timer =
         |name: &String| known.framework.events.iter().any(|event| event.name == *name && event.timer.is_some());
@@ -85,7 +86,7 @@ fn is_soon(known: &Known, failing: &Failing) -> bool {
     failing.events.len() <= SOON && !failing.events.iter().chain(handler).any(of_timer)
 }
 
-/// Tells of what fails in one handler.
+/// Reports what fails in one handler.
 fn tell(known: &Known, cause: Cause, failing: &[&Failing], diagnostics: &mut Diagnostics) {
     let Some(handler) = failing.first().and_then(|first| known.policy.events.get(first.handler)) else { return };
     let handling = Handling::of(known, handler);
@@ -102,7 +103,7 @@ fn tell(known: &Known, cause: Cause, failing: &[&Failing], diagnostics: &mut Dia
             (None, _) => explained(&handling, statement, failing, cause),
         };
     });
-    // One body for several events has been told of for the first of them.
+    // If several events share one body, it has been reported for the first of them.
     let is_known = |said: &Diagnostic| diagnostics.iter().any(|one| one.primary.0 == said.primary.0);
     said.filter(|said| !is_known(said)).into_iter().for_each(|diagnostic| diagnostics.push(diagnostic));
 }
@@ -110,7 +111,7 @@ fn tell(known: &Known, cause: Cause, failing: &[&Failing], diagnostics: &mut Dia
 fn explained(handling: &Handling, statement: &Statement, failing: &Failing, cause: Cause) -> Option<Diagnostic> {
     let guards = transfers::guards(handling, statement);
     let guard = guards.iter().find(|guard| fails(handling, guard, &failing.state))?;
-    // The same on one path only, with its steps.
+    // The same failure on a single path, with its steps.
     let paths = flow::follow(handling.course, failing.start.clone(), Paths::Explained(PATHS)).failing;
     let alone = paths.iter().find(|(other, state)| *other == statement.id && state.sure).map(|(_, state)| state);
     let said = handling.called(statement, report(handling, statement, guard, failing, cause));
@@ -143,7 +144,7 @@ fn quoted(events: &[String]) -> String {
     events.join(", ")
 }
 
-/// After which events, as an example.
+/// The events, as an example.
 fn when(events: &[String]) -> String {
     match events {
         [] => "for example, as soon as the policy is loaded".to_owned(),
@@ -151,10 +152,10 @@ fn when(events: &[String]) -> String {
     }
 }
 
-/// So many handlers are named.
+/// At most this many handlers are named.
 const MOST_NAMED: usize = 4;
 
-/// Which handlers put something into a container; `None` if there are more than anyone wants to read.
+/// Which handlers put something into a container; `None` if they are too many to name.
 fn filled_by(handling: &Handling, container: &ContainerRef) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     for handler in &handling.policy.events {
@@ -180,11 +181,11 @@ fn filled_by(handling: &Handling, container: &ContainerRef) -> Option<String> {
     }
 }
 
-/// What the application tells, of which a path reads the same more than once.
+/// The imports that a path reads more than once.
 fn read_again<'a>(handling: &Handling<'a>, path: &[Step]) -> Vec<&'a Expression> {
     let mut all = Vec::new();
     walk::statements(&handling.handler.body, &mut |statement| {
-        // A function that is called twice stands there twice.
+        // A function that is called twice has its statements there twice.
         let times = path.iter().filter(|step| step.at == statement.at).count();
         if times > 0 {
             statement.expressions().for_each(|expression| told_in(expression, &mut all));
@@ -199,7 +200,7 @@ fn read_again<'a>(handling: &Handling<'a>, path: &[Step]) -> Vec<&'a Expression>
     again
 }
 
-/// The reads of what the application tells in an expression.
+/// The reads of imports in an expression.
 fn told_in<'a>(expression: &'a Expression, reads: &mut Vec<&'a Expression>) {
     if is_told(expression) {
         reads.push(expression);
@@ -207,7 +208,7 @@ fn told_in<'a>(expression: &'a Expression, reads: &mut Vec<&'a Expression>) {
     expression.parts().for_each(|part| told_in(part, reads));
 }
 
-/// The steps of a path, each with what it reads that others read, too.
+/// The steps of a path. A step that reads one of `reads` says so.
 fn told(handling: &Handling, path: &[Step], reads: &[&Expression]) -> Vec<Step> {
     let mut steps = path.to_vec();
     walk::statements(&handling.handler.body, &mut |statement| {
@@ -236,7 +237,7 @@ fn report(handling: &Handling, statement: &Statement, guard: &Guard, failing: &F
                 Guard::Vacant(_) => format!("already holds a {held}"),
             };
             let title = format!("`{name}` {what} in {written} on a path that can be taken");
-            Diagnostic::error("E0417", title, statement.at, "fails then")
+            Diagnostic::error("E0417", title, statement.at, "fails on this path")
         }
         Cause::Events => {
             let what = match guard {

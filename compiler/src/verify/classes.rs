@@ -1,4 +1,4 @@
-//! Threads change their state class only as the host expects: a policy neither wakes nor blocks nor runs a thread on its own.
+//! A thread changes its state class only as the host expects: a policy does not wake, block or run a thread on its own.
 
 use super::state::Spot;
 use super::{Handling, walk};
@@ -15,7 +15,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
         if let StatementKind::Transfer { source, destination } = &statement.kind
             && let Some(state) = handling.before(statement.id)
         {
-            // All elements of an array are of one class: the first that is possible stands for the others.
+            // All elements of an array have one class, so the first candidate stands for all.
             let Some(destination) = destination.candidates().next() else { return };
             let sources: Vec<ContainerId> = match source {
                 Source::Container(container) => container.candidates().take(1).collect(),
@@ -37,12 +37,12 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     });
 }
 
-/// The name of the array that it is an element of, or its own.
+/// The name of a container's array, or else its own name.
 fn array<'a>(handling: &Handling<'a>, container: ContainerId) -> &'a str {
     Element::array(&handling.container(container).name)
 }
 
-/// A thread of which the event type says where it ends: that is another property; but only a dispatch makes it run.
+/// The event type says where this thread ends, which is another property. But only a dispatch makes it run.
 fn ruled<'a>(
     handling: &Handling,
     statement: &Statement,
@@ -56,14 +56,15 @@ fn ruled<'a>(
     }
 }
 
-/// A thread of which the event type says nothing.
+/// The event type says nothing about this thread.
 fn free(handling: &Handling, statement: &Statement, from: ContainerId, to: ContainerId, diagnostics: &mut Diagnostics) {
     let classes = (handling.container(from).class, handling.container(to).class);
     let ruled = handling.event.into_iter().flat_map(some_threads).any(|step| step == classes);
     let dispatches = handling.event.is_some_and(Event::dispatches);
     let allowed = match classes {
         (StateClass::Running, StateClass::Running) => dispatches,
-        // The policy preempts: the host finds nothing running and asks again. But what can be given to another node must not run here.
+        // The policy preempts: the host finds nothing running and asks again. But a thread given to another node must
+        // not have run here.
         (StateClass::Running, StateClass::Ready) => !handling.event.is_some_and(Event::gives_away),
         (from, to) => from == to,
     };
@@ -72,7 +73,7 @@ fn free(handling: &Handling, statement: &Statement, from: ContainerId, to: Conta
     }
 }
 
-/// The classes between which an event's type lets some thread go.
+/// The classes between which an event's type lets some thread move.
 fn some_threads(event: &Event) -> impl Iterator<Item = (StateClass, StateClass)> {
     event.rules.iter().flat_map(|rule| &rule.moves).filter_map(|step| match step {
         Move::One(Stage::In(from), Stage::In(to)) => Some((*from, *to)),

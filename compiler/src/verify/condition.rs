@@ -1,4 +1,4 @@
-//! What a condition tells of containers and values when it holds, and when it does not.
+//! What a condition tells about containers and values when it holds, and when it does not.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::policy::{
     UnaryOperator, Value,
 };
 
-/// The state after `condition` was found to be `outcome`. `None`: it cannot be.
+/// The state after `condition` has had this `outcome`. `None`: it cannot have it.
 pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
     if let Some(Value::Bool(value)) = constant(policy, condition) {
         return (value == outcome).then_some(state);
@@ -38,8 +38,8 @@ pub(super) fn assume(policy: &Policy, state: State, condition: &Expression, outc
     Some(if before.as_ref().is_some_and(closed) { after.unsure() } else { after })
 }
 
-/// The state in which one of two values is chosen, because a condition was found to be `outcome`. `None`: it is never chosen. Nothing is
-/// learnt of a condition that makes choices itself: it would be looked at twice for each of them.
+/// The state in which one of two values is chosen because a condition had this `outcome`. `None`: it is never chosen.
+/// Nothing is learnt from a condition that itself contains a choice: it would be evaluated twice for each one.
 pub(super) fn branch(policy: &Policy, state: &State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
     if condition.any(&|part| matches!(part, Expression::Choose(..))) {
         return Some(state.clone());
@@ -47,7 +47,7 @@ pub(super) fn branch(policy: &Policy, state: &State, condition: &Expression, out
     assume(policy, state.clone(), condition, outcome, at)
 }
 
-/// The same of a condition that is no `!`, `&&` or `||`.
+/// The same for a condition that is no `!`, `&&`, `||` or choice.
 fn test(policy: &Policy, state: State, condition: &Expression, outcome: bool, at: At) -> Option<State> {
     match condition {
         Expression::NotZero(operand) => {
@@ -61,7 +61,7 @@ fn test(policy: &Policy, state: State, condition: &Expression, outcome: bool, at
         // What a threadref holds is in that threadref and in no other container.
         Expression::In(Thread::Slot(slot) | Thread::First(slot), container) => {
             match (container.may_be(*slot), container) {
-                // Of an array it can be another element.
+                // It can be in another element of the array.
                 (true, ContainerRef::Element { .. }) => Some(state),
                 (inside, _) => (inside == outcome).then_some(state),
             }
@@ -84,7 +84,7 @@ fn test(policy: &Policy, state: State, condition: &Expression, outcome: bool, at
     }
 }
 
-/// `&&` (`each` is true) or `||` (`each` is false): both operands are `each`, or one of them is not and it is evaluated last.
+/// `&&` (`each` is true) or `||` (`each` is false): both operands are `each`, or the last one that is evaluated is not.
 fn both(
     policy: &Policy,
     state: State,
@@ -106,7 +106,7 @@ fn both(
     }
 }
 
-/// One thread is where the other one is. Of two that are not the same nothing is known, unless they have one name.
+/// If two names mean one thread, each can only be where the other can be. If not, nothing follows, except for one name.
 fn same(policy: &Policy, state: State, one: LocalId, other: LocalId, outcome: bool) -> Option<State> {
     match evaluate(policy, &state, &Expression::Same(one, other)).single() {
         Some(known) => ((known != 0) == outcome).then_some(state),
@@ -140,17 +140,17 @@ fn inside(
         ContainerRef::Element { .. } if outcome => {
             with_size(policy, state.with_places(local, inside)?, container, 1, None, at)
         }
-        // It can be in another element.
+        // The thread can be in another element.
         ContainerRef::Element { .. } => Some(state),
     }
 }
 
-/// Whether a thread that runs on another processor can be in what is named, as its own handlers see it.
+/// Whether a thread that runs on another processor can be in this container, as the handlers there see it.
 pub(super) fn runs_there(policy: &Policy, container: &ContainerRef) -> bool {
     container.candidates().any(|id| policy.containers[id.0].class == StateClass::Running)
 }
 
-/// Whether it certainly is.
+/// Whether it certainly is in this container.
 pub(super) fn all_run_there(policy: &Policy, container: &ContainerRef) -> bool {
     let mut running = policy.holding(Entity::Thread).filter(|id| policy.containers[id.0].class == StateClass::Running);
     running.all(|id| container.may_be(id))
@@ -159,7 +159,7 @@ pub(super) fn all_run_there(policy: &Policy, container: &ContainerRef) -> bool {
 type Compared<'a> = (Comparison, &'a Expression, &'a Expression);
 
 fn compare(policy: &Policy, state: State, (operator, left, right): Compared, outcome: bool, at: At) -> Option<State> {
-    // What is read twice is the same twice, unless the application can change it.
+    // Two reads give the same value, unless the application can change it in between.
     if left == right && !left.any(&open::may_differ) {
         // No float is "not a number".
         return (operator.holds(0, 0) == outcome).then_some(state);
@@ -198,7 +198,7 @@ fn equal(
     }
 }
 
-/// The state in which an expression compares like this with some value of a range. `None`: it cannot.
+/// The state in which `expression` compares like this with some value of `bound`. `None`: it cannot.
 fn narrowed(
     policy: &Policy,
     state: State,
@@ -231,7 +231,7 @@ fn narrowed(
         return Some(state);
     }
     let least = u64::try_from(narrow.least).unwrap_or(0);
-    // The highest int stands for every size from there on.
+    // The highest int stands for itself and for every larger size.
     let most = if narrow.most < most_threads(policy) { u64::try_from(narrow.most).ok() } else { None };
     if let [container] = containers.as_slice() {
         return with_size(policy, state, container, least, most, at);
@@ -250,7 +250,8 @@ fn narrowed(
     state.with_some(containers.iter().flat_map(|container| container.candidates()).collect::<BTreeSet<_>>())
 }
 
-/// The state in which there are so many threads in what is named: by its index, and in the element that it is if that is known.
+/// The state in which a container holds so many threads. They are noted for its index and, if that is known, for the
+/// element itself.
 fn with_size(
     policy: &Policy,
     state: State,
@@ -264,7 +265,7 @@ fn with_size(
     state.with_size_of(container, least, most, Why::Tested(at))
 }
 
-/// Whether this is a sum of sizes; the containers are added to the list.
+/// Whether this is a sum of sizes. Appends its containers to the list.
 pub(super) fn sizes<'a>(expression: &'a Expression, containers: &mut Vec<&'a ContainerRef>) -> bool {
     if let Expression::Size(container) = expression {
         containers.push(container);
@@ -274,7 +275,7 @@ pub(super) fn sizes<'a>(expression: &'a Expression, containers: &mut Vec<&'a Con
         if sizes(left, containers) && sizes(right, containers))
 }
 
-/// The value of an expression that has the same value everywhere. Only what people write as bounds: no arithmetic.
+/// The value of an expression that is constant. Only what people write as bounds is computed, and no arithmetic.
 pub(super) fn constant(policy: &Policy, expression: &Expression) -> Option<Value> {
     match expression {
         Expression::Literal(value) => Some(*value),

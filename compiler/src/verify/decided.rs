@@ -1,8 +1,8 @@
-//! A condition that comes out the same way whenever it is tested decides nothing (2005, §6.1: "statically known variable
-//! values"): what depends on it is always done, or never.
+//! A condition that always has the same outcome decides nothing (2005, §6.1: "statically known variable values"): what
+//! depends on it is always done, or never.
 //!
-//! Switches are meant to have one value: what is made of literals and constants alone is not spoken of. Nor is a function,
-//! whose condition may be decided by what its callers pass.
+//! Switches are meant to have one value: conditions of literals and constants alone are not reported. Nor are those in
+//! functions, which their callers may decide.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,14 @@ use super::{Handling, alternatives, known_from, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{At, Expression, Place, Policy, Statement, Thread, Type, UnaryOperator};
 
-/// The tests of a policy, by the place of their statement and their number in its condition.
+/// The tests of a policy, by the place of the statement and by their number in its condition.
 #[derive(Default)]
 pub(super) struct Tests {
-    /// `None`: it comes out both ways, or is not spoken of.
+    /// `None`: it has both outcomes, or is not reported.
     outcomes: BTreeMap<(u32, u32, usize), Option<(bool, Diagnostic)>>,
 }
 
-/// Notes how the tests of a handler come out. A handler for a family is looked at once for each member.
+/// Records the outcomes of a handler's tests. A handler for a family is visited once for each member.
 pub(super) fn look(handling: &Handling, tests: &mut Tests) {
     walk::statements(&handling.handler.body, &mut |statement| {
         let Some(condition) = statement.condition() else { return };
@@ -34,14 +34,14 @@ pub(super) fn look(handling: &Handling, tests: &mut Tests) {
     });
 }
 
-/// Says which of them always come out the same way.
+/// Reports the tests that always have the same outcome.
 pub(super) fn check(tests: Tests, diagnostics: &mut Diagnostics) {
     for (_, diagnostic) in tests.outcomes.into_values().flatten() {
         diagnostics.push(diagnostic);
     }
 }
 
-/// Whether a statement stands in the handler with this header, and not in a function that it calls.
+/// Whether a statement stands in the handler with this header itself, and not in a function that it calls.
 fn is_within(policy: &Policy, header: At, statement: At) -> bool {
     let headers = policy.events.iter().chain(&policy.queries).map(|handler| handler.at.start);
     let next = headers.filter(|start| *start > header.start).min();
@@ -54,7 +54,7 @@ struct Reader<'a, 't> {
     spoken_of: bool,
     /// The condition is one test.
     whole: bool,
-    /// Of the test that comes next.
+    /// The number of the next test.
     number: usize,
     tests: &'t mut Tests,
 }
@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
         };
         let found = found.filter(|_| !is_switch(test)).map(|outcome| (outcome, self.say(test, outcome, states)));
         let known = self.tests.outcomes.entry(key).or_insert_with(|| found.clone());
-        // One member of a family comes out otherwise, or a function is called elsewhere too.
+        // Another member of a family, or another call of a function, has another outcome.
         if known.as_ref().map(|(outcome, _)| *outcome) != found.map(|(outcome, _)| outcome) {
             *known = None;
         }
@@ -154,7 +154,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Whether a test is made of literals and constants alone.
+/// Whether a test consists of literals and constants alone.
 fn is_switch(test: &Expression) -> bool {
     let names = test.names();
     let own =
@@ -174,7 +174,7 @@ fn followed<'e>(test: &'e Expression, parts: &mut Vec<&'e Expression>) {
     if known && !parts.contains(&test) {
         parts.push(test);
     }
-    // What an index is made of is not spoken of, nor what stands for a text.
+    // The parts of an index are not reported, nor is the `else` part of verbatim text.
     let whole = names.place.is_some() || names.container.is_some() || names.verbatim.is_some();
     if !whole && !matches!(test, Expression::ConstantElement { .. }) {
         test.parts().for_each(|part| followed(part, parts));

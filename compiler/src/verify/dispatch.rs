@@ -1,4 +1,4 @@
-//! `dispatch` stands in an event that dispatches, and names a threadref of class RUNNING that can hold a thread. (`check`
+//! `dispatch` stands in an event that dispatches, and names a RUNNING threadref that can hold a thread. (`check`
 //! refuses the former in source, with the same code; a policy can also come as text.)
 
 use super::state::Why;
@@ -20,7 +20,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
             diagnostics.push(
                 Diagnostic::error("E0314", title, statement.at, "not here")
                     .note("the host asks what to run by an event of its own, when nothing runs")
-                    .help("move the thread that is to run next to where that event will look for it"),
+                    .help("put the thread that is to run next into the container where that event looks for it"),
             );
         } else if container.class != StateClass::Running {
             let title = format!("{name} is dispatched but is no RUNNING container");

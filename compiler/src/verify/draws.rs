@@ -1,5 +1,5 @@
-//! Draws come one after the other, so that every target draws the same: each is what one statement assigns. `check` sees to it
-//! that what is written otherwise is drawn before.
+//! Draws have one order, so that every target draws the same: a statement assigns each by itself. Where a draw stands
+//! in an expression, `check` puts such a statement before it.
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};

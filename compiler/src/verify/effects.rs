@@ -8,7 +8,7 @@ use crate::policy::{Owner, Place, Statement, StatementKind};
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     let handler = handling.handler;
     let Some(event) = handling.event.filter(|_| handler.owner == Owner::Policy) else { return };
-    // The event asks for nothing, and nothing is written: that is meant.
+    // An empty handler is intended if the event's type demands nothing.
     if handler.body.is_empty() && event.rules.is_empty() {
         return;
     }
@@ -28,7 +28,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     });
 }
 
-/// Whether anybody can tell afterwards that a statement was executed.
+/// Whether a statement leaves a trace that somebody can see afterwards.
 fn has_effect(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Set { place, .. } => match place {

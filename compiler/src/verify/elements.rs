@@ -1,7 +1,7 @@
 //! What is known of an element of an array by the index that names it: `ready[i]`, whichever element that is.
 //!
-//! Such knowledge holds as long as the index has the same value. So an index is made of what only the handler changes, and what is
-//! known is forgotten when a part of it is assigned.
+//! Such knowledge holds as long as the index keeps its value. So only the handler may change what an index consists of,
+//! and when it assigns a part of an index, the knowledge is forgotten.
 
 use super::state::{Size, Why};
 use crate::policy::{ContainerId, ContainerRef, Expression, LocalId, Place, Thread};
@@ -11,16 +11,16 @@ use crate::policy::{ContainerId, ContainerRef, Expression, LocalId, Place, Threa
 pub(super) struct Named {
     /// The first element of the array.
     pub first: ContainerId,
-    /// How many there are.
+    /// The length of the array.
     pub length: usize,
-    /// With this index.
+    /// The index into it.
     pub index: Expression,
     /// How many threads it holds.
     pub size: Size,
 }
 
 impl Named {
-    /// An element of which nothing is known. `None`: nothing could be remembered of it.
+    /// An element of which nothing is known. `None`: its index is not steady.
     pub fn of(container: &ContainerRef) -> Option<Named> {
         let ContainerRef::Element { first, length, index } = container else { return None };
         let size = Size { least: 0, most: None, why: Why::Unknown };
@@ -32,7 +32,7 @@ impl Named {
         ContainerRef::Element { first: self.first, length: self.length, index: Box::new(self.index.clone()) }
     }
 
-    /// Whether this is the element that is meant.
+    /// Whether this is the element that `container` names.
     pub fn is(&self, container: &ContainerRef) -> bool {
         match container {
             ContainerRef::Element { first, index, .. } => *first == self.first && **index == self.index,
@@ -50,17 +50,17 @@ impl Named {
         (self.first.0..self.first.0 + self.length).contains(&container.0)
     }
 
-    /// Whether an assignment to this place can make it another element.
+    /// Whether an assignment to this place can change the index.
     pub fn depends_on(&self, place: &Place) -> bool {
         any_read(&self.index, &|read| overlap(read, place))
     }
 
-    /// Whether it is another element when this local names another thread.
+    /// Whether the index changes when this local names another thread.
     pub fn depends_on_local(&self, local: LocalId) -> bool {
         any_read(&self.index, &|read| read.thread() == Some(Thread::Local(local)))
     }
 
-    /// Whether it is another element when another thread is in one of these.
+    /// Whether the index changes when another thread is in one of these containers.
     pub fn depends_on_slots(&self, moved: impl Fn(ContainerId) -> bool) -> bool {
         any_read(&self.index, &|read| match read.thread() {
             Some(Thread::Slot(slot) | Thread::First(slot)) => moved(slot),
@@ -72,8 +72,9 @@ impl Named {
 /// Whether an index keeps its value until the handler changes a part of it.
 fn is_steady(index: &Expression) -> bool {
     let names = index.names();
-    // The application changes imports at any time, any transfer changes what is in containers, a round what a cursor names, an assignment who is the first of a container, and nobody knows what text does. `now`
-    // is the same throughout a handler.
+    // Not steady: imports (the application changes them at any time), the contents of containers (any transfer does),
+    // what a cursor names (each round does), the first thread of a container (an assignment can), and verbatim text.
+    // `now` is steady throughout a handler.
     let steady = names.container.is_none()
         && names.threads[0].is_none()
         && names.verbatim.is_none()
@@ -82,13 +83,13 @@ fn is_steady(index: &Expression) -> bool {
     steady && index.parts().all(is_steady)
 }
 
-/// Whether a place that is read, at any depth, is such.
+/// Whether an expression reads such a place, at any depth.
 fn any_read(expression: &Expression, such: &impl Fn(&Place) -> bool) -> bool {
     let itself = expression.names().place.is_some_and(such);
     itself || expression.parts().any(|part| any_read(part, such))
 }
 
-/// Whether two places can be one. Two names can stand for one thread.
+/// Whether two places can be the same. Two names can stand for one thread.
 fn overlap(one: &Place, other: &Place) -> bool {
     let share = |a: std::ops::Range<usize>, b: std::ops::Range<usize>| a.start < b.end && b.start < a.end;
     one == other || share(one.variables(), other.variables()) || share(one.attributes(), other.attributes())

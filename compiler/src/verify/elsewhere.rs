@@ -1,5 +1,5 @@
-//! A thread that a link names can run on another processor. It is in no container of this one, so nothing here moves it, or files it
-//! anew, before it is known where it is.
+//! A thread that a link names can run on another processor, and is then in no container of this one. So no statement
+//! moves or re-files it here before a test has shown where it is.
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
@@ -9,7 +9,7 @@ use crate::policy::{
 use super::state::{Spot, State};
 use super::{Handling, walk};
 
-/// Whether all is right.
+/// Returns whether there was no error.
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool {
     let before = diagnostics.errors();
     if handling.policy.links.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool 
         let Some((local, moves)) = touched else { return };
         let name = handling.local(local);
         let title = format!("{name} may run on another processor in {}", handling.statement(statement));
-        let label = if moves { "it can be in no container here" } else { "it is filed anew where it runs" };
+        let label = if moves { "it may be in no container here" } else { "it would be re-filed where it runs" };
         let diagnostic = Diagnostic::error("E0419", title, statement.at, label);
         let help = format!("test where it is first: `if ({} in ready) {{ … }}`", name.trim_matches('`'));
         diagnostics.push(handling.called(statement, diagnostic).help(help));
@@ -29,7 +29,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool 
     diagnostics.errors() == before
 }
 
-/// The named thread that a statement moves; or files anew where it runs.
+/// The named thread that a statement moves (`true`), or re-files where it runs (`false`).
 fn touched(policy: &Policy, statement: &Statement) -> Option<(LocalId, bool)> {
     if let Some((source, _)) = statement.moves() {
         return match source {

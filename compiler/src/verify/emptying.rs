@@ -4,7 +4,7 @@ use super::ways::Ways;
 use super::{Facts, Handling, walk};
 use crate::policy::{Block, ContainerId, ContainerRef, Leave, Source, Statement, StatementKind};
 
-/// Whether each turn takes a thread from where no turn brings it back: so many turns as threads can go such ways, at most.
+/// Whether each turn takes a thread from where no turn brings it back: such ways run out, so the turns end.
 pub(super) fn empties(handling: &Handling, facts: &[Facts], body: &Block, step: &Block) -> bool {
     let mut ways = Ways::default();
     for block in [body, step] {
@@ -17,10 +17,10 @@ pub(super) fn empties(handling: &Handling, facts: &[Facts], body: &Block, step: 
     takes(handling, facts, body, &ways) || takes(handling, facts, step, &ways)
 }
 
-/// Whether whoever comes to the end of a block has taken a thread on a way from which it cannot come back.
+/// Whether every path to the end of a block takes a thread from where it cannot come back.
 fn takes(handling: &Handling, facts: &[Facts], block: &Block, ways: &Ways) -> bool {
     walk::certainly(block, &|statement| {
-        // It visits somebody.
+        // It visits at least one thread.
         if let StatementKind::Foreach { container, body, .. } = &statement.kind {
             let mut states = handling.all_before(statement.id).peekable();
             return states.peek().is_some()
@@ -36,7 +36,7 @@ fn takes(handling: &Handling, facts: &[Facts], block: &Block, ways: &Ways) -> bo
     })
 }
 
-/// Where a thread can come from.
+/// Where the thread can come from.
 fn sources(facts: &[Facts], statement: &Statement, source: &Source) -> Vec<ContainerId> {
     match source {
         Source::Container(container) => container.candidates().collect(),
@@ -44,7 +44,7 @@ fn sources(facts: &[Facts], statement: &Statement, source: &Source) -> Vec<Conta
     }
 }
 
-/// Whether it can be a thread that is in no container.
+/// Whether the thread can be in no container.
 fn is_in_hand(facts: &[Facts], statement: &Statement, source: &Source) -> bool {
     match source {
         Source::Container(_) => false,

@@ -1,5 +1,5 @@
-//! How a handler comes to a bad end, as Bossa shows it (2005, §4.2): the rules of the event type, the steps of one path in their
-//! order, and what the containers hold before and after.
+//! Explains how a handler comes to a bad end, as Bossa does (2005, §4.2): the rules of the event type, the steps of one
+//! path in order, and what the containers hold before and after.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use super::{Handling, alternatives};
 use crate::diagnostics::Diagnostic;
 use crate::policy::{ContainerId, Entity, LocalId, Owner};
 
-/// An explanation follows so many paths at once.
+/// An explanation follows at most this many paths at once.
 const PATHS: usize = 256;
 
 impl Handling<'_> {
-    /// Adds to a diagnostic how an end that is bad is come to.
+    /// Adds to a diagnostic how a bad end is reached.
     pub(super) fn explained(
         &self,
         diagnostic: Diagnostic,
@@ -22,7 +22,7 @@ impl Handling<'_> {
         end: &End,
         bad: impl Fn(&End) -> bool,
     ) -> Diagnostic {
-        // The same end on one path only, where more is known of it.
+        // The same end reached on a single path, of which more is known.
         let found = self.explained_paths(situation).ends.iter().find(|end| bad(end));
         let last = &found.unwrap_or(end).state;
         let mut diagnostic = along(diagnostic, &last.path);
@@ -35,7 +35,7 @@ impl Handling<'_> {
         diagnostic
     }
 
-    /// The paths by themselves, each with its steps.
+    /// The paths kept apart, each with its steps.
     pub(super) fn explained_paths<'s>(&self, situation: &'s Situation) -> &'s Flow {
         let follow = || flow::follow(self.course, situation.start.clone(), Paths::Explained(PATHS));
         situation.paths.get_or_init(follow)
@@ -48,7 +48,7 @@ impl Handling<'_> {
         Some(format!("the type of `{}` is {{ {} }}", self.handler.written, rules.join(" | ")))
     }
 
-    /// What a state says: where the threads are that the event names, and which containers are empty or hold threads.
+    /// A state in words: where the threads are that the event names, and which containers are empty or hold threads.
     pub(super) fn picture(&self, state: &State) -> String {
         let mut facts = Vec::new();
         for local in (0..self.handler.parameters).map(LocalId) {
@@ -64,7 +64,7 @@ impl Handling<'_> {
             facts.push(format!("{} is {}", self.local(local), alternatives(&places.collect::<Vec<_>>())));
         }
         let containers = self.policy.containers.iter().enumerate();
-        // A handler sees the ones or the others.
+        // A handler sees containers of threads or those of nodes.
         let seen = if self.handler.global { Entity::Node } else { Entity::Thread };
         let own = containers.filter(|(_, container)| container.owner == Owner::Policy && container.holds == seen);
         for (index, container) in own {

@@ -1,5 +1,5 @@
-//! `fail` refuses a request before anything has been done for it, and only where the host can take a refusal. (`check`
-//! refuses the latter in source, with the same code; a policy can also come as text.)
+//! `fail` refuses a request before anything has been done for it, and stands only where the host accepts a refusal.
+//! (`check` refuses the latter in source, with the same code; a policy can also come as text.)
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};

@@ -1,8 +1,8 @@
-//! The first situations to which events lead from the policy as loaded, each followed by itself.
+//! Follows the first situations to which events lead from the policy as loaded, each by itself.
 //!
-//! How many threads there are, and what the policy's variables hold, is known exactly there. So each decision on a path is certain, or one
-//! that the application makes by what it imports. Where attributes of threads decide, or paths have been joined, nothing is
-//! found: what is found here can happen, after the events that are told.
+//! In them, the number of threads and the policy's variables are known exactly. So each decision on a path is certain,
+//! or the application makes it through its imports. Where attributes of threads decide, or paths have been joined,
+//! nothing is reported. So what is reported can happen, after the events that are told.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,19 +13,19 @@ use super::state::{Spot, State};
 use super::{Known, paths, walk};
 use crate::policy::{LocalId, StatementId};
 
-/// So many threads suffice to find what fails first.
+/// So many threads are enough to find what fails first.
 const MOST_THREADS: usize = 3;
 
-/// So many situations are looked at.
+/// At most this many situations are followed.
 const MOST_SITUATIONS: usize = 200;
 
-/// And so many statements followed, counted once for each situation.
+/// At most this many statements are followed, counted once for each situation.
 const MOST_STATEMENTS: usize = 200_000;
 
 /// A situation between two events.
 struct Reached {
     state: State,
-    /// How far the framework's sequences have come.
+    /// The state of the framework's sequences.
     way: Vec<u64>,
     threads: usize,
     /// What led to it.
@@ -41,19 +41,19 @@ pub(super) struct Failing {
     pub events: Vec<String>,
 }
 
-/// What some order of events comes to.
+/// What some order of events leads to.
 #[derive(Default)]
 pub(super) struct Found {
     pub failing: Vec<Failing>,
-    /// Loops that begin, of those that go on for ever then.
+    /// Loops that begin, and never end then.
     pub turning: BTreeSet<StatementId>,
 }
 
-/// What fails in the first situations.
+/// Searches the first situations for what fails.
 pub(super) fn search(known: &Known, unchanging: &BTreeSet<StatementId>) -> Found {
     let (policy, order) = (known.policy, known.between.order());
     let mut found = Found::default();
-    // With nodes there are several instances, and this follows one.
+    // With nodes there are several instances, but only one is followed.
     if policy.has_nodes() {
         return found;
     }
@@ -106,7 +106,7 @@ pub(super) fn search(known: &Known, unchanging: &BTreeSet<StatementId>) -> Found
     found
 }
 
-/// A start for each place in which the threads can be that the event names.
+/// One start for each combination of places of the threads that the event names.
 fn each(start: State, parameters: usize) -> Vec<State> {
     let mut starts = vec![start];
     for local in (0..parameters).map(LocalId) {

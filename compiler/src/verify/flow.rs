@@ -19,37 +19,37 @@ use crate::policy::{
 /// What is known throughout a handler.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
-    /// Before each statement that can be reached; of a loop with a condition, before each test of it. One of several
-    /// states, if paths were kept apart.
+    /// Before each statement that can be reached, and before each test of a loop's condition. If paths were kept apart,
+    /// one of several states holds.
     pub before: BTreeMap<StatementId, Vec<State>>,
     /// Where the handler ends.
     pub ends: Vec<End>,
-    /// Of threads that the event does not name.
+    /// Moves of threads that the event does not name.
     pub moves: Ways,
-    /// Where a guard fails for certain, and what is known there: on a path that can be taken, if there is one.
+    /// Where a guard certainly fails, and what is known there: on a path that can be taken, if there is one.
     pub failing: Vec<(StatementId, State)>,
-    /// Of each loop whose turns are followed: whether a way out of it is seen, and whether the number of its turns is.
+    /// How each loop ends whose turns are followed.
     pub loops: BTreeMap<StatementId, Ending>,
-    /// What is known where a loop is come to, before its first turn.
+    /// What is known where a loop is reached, before its first turn.
     pub entries: BTreeMap<StatementId, State>,
-    /// Loops that test first, of which a first turn is begun on a path that can be taken.
+    /// Loops that test first and begin a first turn on a path that can be taken.
     pub begun: BTreeSet<StatementId>,
-    /// Loops of which a first turn is done on a path that can be taken; of those that test last, another one is begun.
+    /// Loops that complete a first turn on a path that can be taken. Those that test last then begin another one.
     pub turned: BTreeSet<StatementId>,
-    /// How many ends have been come to.
+    /// How many ends have been reached.
     ends_seen: usize,
-    /// By the statement of an end: where it stands in `ends`.
+    /// By the statement of an end: its indices in `ends`.
     ended: BTreeMap<Option<StatementId>, Vec<usize>>,
 }
 
-/// How a loop ends that has had a first turn, as far as can be seen.
+/// How a loop that has had a first turn ends, as far as can be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ending {
     /// There is a way out in the first turn, or before it.
     pub first: bool,
     /// There is a way out later.
     pub may: bool,
-    /// It has few turns.
+    /// It is seen to have few turns.
     pub does: bool,
 }
 
@@ -77,14 +77,14 @@ pub(super) enum EndKind {
     Fail,
 }
 
-/// What becomes of paths that meet.
+/// What is done with paths that meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Paths {
-    /// They stay apart as long as there are no more than so many, of more those become one that are most alike; half as many in
-    /// loops. All that verification relies on.
+    /// At most so many stay apart, and half as many in loops. If there are more, the most alike become one.
+    /// Verification relies on this alone.
     Apart(usize),
-    /// For explanations: the first so many paths, each with all its steps; loops are gone through once. Paths with more steps
-    /// than anyone reads are left out.
+    /// For explanations: the first so many paths, each with all its steps. Loops are followed for one turn. Paths with
+    /// more steps than anyone reads are left out.
     Explained(usize),
 }
 
@@ -102,7 +102,7 @@ pub(super) fn follow(course: Course, start: State, paths: Paths) -> Flow {
     followed(course, start, paths, true)
 }
 
-/// Follows a handler to its ends, and keeps nothing of what is known on the way.
+/// Follows a handler to its ends, and records nothing on the way.
 pub(super) fn to_its_ends(course: Course, start: State, paths: Paths) -> Flow {
     followed(course, start, paths, false)
 }
@@ -126,7 +126,7 @@ fn followed(course: Course, start: State, paths: Paths, keeps_states: bool) -> F
     engine.flow
 }
 
-/// The state in which the guards of a transfer have held. `None`: one of them cannot.
+/// The state after the guards of a transfer have held. `None`: one of them cannot hold.
 pub(super) fn past_guards(
     policy: &Policy,
     state: State,
@@ -157,18 +157,18 @@ pub(super) fn is_threadref(policy: &Policy, container: &ContainerRef) -> bool {
 
 struct Engine<'a> {
     course: Course<'a>,
-    /// Nothing is known.
+    /// A state in which nothing is known.
     any: State,
     /// What the handler names by an index that is a variable.
     elements: Vec<ContainerRef>,
     paths: Paths,
-    /// Whether it is kept what is known before each statement.
+    /// Whether the state before each statement is recorded.
     keeps_states: bool,
     flow: Flow,
-    /// What has been found to hold before any turn of a loop. It stays when an enclosing loop comes round again, so that the
-    /// work grows with the depth of loops and not with its exponential.
+    /// What holds before any turn of a loop, as far as found. It is kept when an enclosing loop comes round again. So
+    /// the work grows with the nesting depth, not exponentially in it.
     heads: BTreeMap<StatementId, Vec<State>>,
-    /// Of each loop that is being followed, the innermost last: what is known where it is left, and where a turn is.
+    /// For each loop that is being followed, the innermost last: the states in which it or a turn of it is left.
     left: Vec<Left>,
 }
 
@@ -179,7 +179,7 @@ struct Left {
     turns: Vec<State>,
 }
 
-/// What a handler names by an index that is a variable: each once.
+/// What a handler names by an index that is a variable, each once.
 fn elements(handler: &Handler) -> Vec<ContainerRef> {
     let mut found = Vec::new();
     let mut note = |container: &ContainerRef| {
@@ -199,7 +199,7 @@ fn elements(handler: &Handler) -> Vec<ContainerRef> {
     found
 }
 
-/// Steps of a path that is to be explained.
+/// The most steps of a path that is explained.
 const STEPS: usize = 32;
 
 impl Engine<'_> {
@@ -208,7 +208,7 @@ impl Engine<'_> {
             if states.is_empty() {
                 break;
             }
-            // A loop with a condition is recorded where that is tested.
+            // A loop with a condition is recorded where the condition is tested.
             if !matches!(statement.kind, StatementKind::Loop { .. }) {
                 states.iter().for_each(|state| self.keep(statement, state));
             }
@@ -246,7 +246,7 @@ impl Engine<'_> {
                     Some(otherwise) => self.block(otherwise, states.clone()),
                     None => Vec::new(),
                 };
-                // It may have changed every variable.
+                // The text may have changed every variable.
                 after.extend(states.into_iter().map(|state| {
                     let mut state = state.with_values_of(&self.any).unsure();
                     state.effect = state.effect.or(Some(at));
@@ -300,8 +300,8 @@ impl Engine<'_> {
         }
     }
 
-    /// After an assignment. What remembers a condition, or how many threads there are, leaves two states: what is known if it holds, and
-    /// if it does not.
+    /// After an assignment. If the value is a condition or a number of threads, two states follow: what is known if it
+    /// is true or above 0, and if it is not.
     fn assigned(&self, state: State, place: &Place, value: &Expression, at: At) -> Vec<State> {
         let policy = self.course.policy;
         let counts = values::steps_by(policy, &state, value);
@@ -320,7 +320,7 @@ impl Engine<'_> {
         };
         for state in &mut states {
             if let Place::VariableElement { .. } = place {
-                // Any of them can be the one that is assigned.
+                // Any element can be the one that is assigned.
                 let range = values::evaluate(policy, state, value).because(Why::Moved(at));
                 for index in place.variables() {
                     let joined = Range { open: false, ..state.value(index).join(range) };
@@ -356,7 +356,8 @@ impl Engine<'_> {
         states
     }
 
-    /// The states in which a value is true, or not 0, and in which it is not; one of them if it says nothing of anything else.
+    /// The states in which a value is true, or not 0, and in which it is not; only one if it says nothing of anything
+    /// else.
     fn apart(&self, state: &State, value: &Expression, at: At) -> (Option<State>, Option<State>) {
         let policy = self.course.policy;
         let one = || (Some(state.clone()), None);
@@ -378,7 +379,7 @@ impl Engine<'_> {
         (yes, no)
     }
 
-    /// `gone`: what becomes of a thread without a destination, in words.
+    /// `gone`: in words, what becomes of a thread without a destination.
     fn moved(
         &mut self,
         state: State,
@@ -392,7 +393,7 @@ impl Engine<'_> {
             self.fails(statement, state);
             return Vec::new();
         };
-        // Which element it is may be bound by what is not seen.
+        // Facts that are not followed may determine which element it is.
         let unclear =
             |container: &ContainerRef| values::element(self.course.policy, &past, container).index().is_some();
         let source_unclear = match source {
@@ -416,7 +417,7 @@ impl Engine<'_> {
         after.and_then(|state| self.step(state, at, what)).into_iter().collect()
     }
 
-    /// Notes that a guard of a statement fails for certain.
+    /// Records that a guard of a statement certainly fails.
     fn fails(&mut self, statement: &Statement, state: State) {
         match self.flow.failing.iter_mut().find(|(known, _)| *known == statement.id) {
             None => self.flow.failing.push((statement.id, state)),
@@ -425,11 +426,11 @@ impl Engine<'_> {
         }
     }
 
-    /// Notes where a transfer can take threads that the event does not name.
+    /// Records where a transfer can take threads that the event does not name.
     fn note(&mut self, state: &State, source: &Source, destination: &ContainerRef) {
         let sources = match source {
             Source::Container(container) => state.meant(&values::element(self.course.policy, state, container)),
-            // Where a parameter goes, only the thread goes that the event names.
+            // When a parameter moves, only the thread moves that the event names.
             Source::Thread(local) if local.0 < self.course.handler.parameters => return,
             Source::Thread(local) => {
                 state.places(*local).into_iter().flatten().filter_map(|spot| spot.container()).collect()
@@ -456,7 +457,7 @@ impl Engine<'_> {
         after.and_then(|state| self.step(state, at, || format!("this is {outcome}"))).into_iter().collect()
     }
 
-    /// The state with one more step on its path, if it is to be explained. `None`: the path is too long for that.
+    /// Adds a step to the path of a state that is to be explained. `None`: the path is too long.
     fn step(&self, mut state: State, at: At, what: impl FnOnce() -> String) -> Option<State> {
         match self.paths {
             Paths::Apart(_) => Some(state),
@@ -468,7 +469,7 @@ impl Engine<'_> {
         }
     }
 
-    /// So many paths are kept apart here.
+    /// The most paths that are kept apart here.
     fn most(&self) -> usize {
         let (Paths::Apart(most) | Paths::Explained(most)) = self.paths;
         most
@@ -503,7 +504,7 @@ impl Engine<'_> {
         let ended = self.flow.ended.entry(statement).or_default();
         let known = ended.last().filter(|_| ended.len() >= most);
         match known.and_then(|index| self.flow.ends.get_mut(*index)) {
-            // One more than are kept apart.
+            // As many are kept apart as are allowed.
             Some(known) => known.state = known.state.clone().join(state),
             None => {
                 ended.push(self.flow.ends.len());

@@ -17,11 +17,11 @@ pub struct Left {
     pub tested: String,
 }
 
-/// What is said of guards, in the order in which it was said, and of each place once.
+/// Remarks on guards, in the order in which they were made, without repetitions.
 #[derive(Default)]
 pub(super) struct Remarks {
     list: Vec<Left>,
-    /// By place: where in the list. There are as many remarks as a policy has guards, so the list is not searched.
+    /// By place: indices in the list. There are as many remarks as guards, so the list itself is not searched.
     places: HashMap<At, Vec<usize>>,
 }
 
@@ -69,14 +69,14 @@ fn remark(handling: &Handling, statement: &Statement, guard: &Guard) -> Left {
     };
     if matches!(container, ContainerRef::Element { .. }) && Named::of(container).is_none() {
         let remark = remark
-            .note("its index can be another one at each look: the application or a transfer changes it")
+            .note("its index can differ each time it is read: the application or a transfer changes it")
             .help("keep the index in a variable, and test the element that this names");
         return Left { remark, tested };
     }
     Left { remark: remark.help(format!("a test removes it: `if (|{written}| {test}) ...`")), tested }
 }
 
-/// Where the knowledge of a container ends.
+/// Adds where the knowledge about a container ends.
 fn because(
     remark: Diagnostic,
     handling: &Handling,
@@ -91,7 +91,7 @@ fn because(
         Why::Between => remark.note(format!("the handlers together leave it open: {name} {feared}")),
         Why::Given => remark.note(format!("the type of the event leaves it open: {name} {feared}")),
         Why::Unknown => remark.note(format!(
-            "neither the type of the event nor a test says, on every path to here, how many {held}s {name} holds"
+            "on some path to here, neither the type of the event nor a test says how many {held}s {name} holds"
         )),
     };
     match container.candidates().find_map(|candidate| state.one_of(candidate)) {

@@ -1,13 +1,13 @@
-//! The body of a `foreach` moves no thread but the one visited, so that every thread that was there is visited, once.
+//! The body of a `foreach` moves no thread but the one it visits, so every thread that was there is visited once.
 //!
-//! `check` refuses this in source, with the same code. All that is known of loops rests on it, and a policy can also come as
-//! text: so it is verified here too, and more strictly, since a `foreach` within a `foreach` can move no thread at all.
+//! `check` refuses this in source, with the same code. But all knowledge of loops rests on it, and a policy can also
+//! come as text. So it is verified here too, more strictly: a `foreach` within a `foreach` can move no thread at all.
 
 use super::{Facts, Handling};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{At, Block, ContainerRef, LocalId, Place, Source, Statement, StatementKind, Thread};
 
-/// `facts` of the handler's assignments say what they re-file.
+/// `facts` of the handler's assignments say where they re-file.
 pub(super) fn check(handling: &Handling, facts: &[Facts], diagnostics: &mut Diagnostics) {
     block(handling, &handling.handler.body, &[], facts, diagnostics);
 }
@@ -63,7 +63,7 @@ fn moved(
         Source::Thread(local) => handling.entity(*local),
         Source::Container(container) => handling.holds(container),
     };
-    // The outermost loop whose visit is disturbed. A thread can move while nodes are visited.
+    // The outermost loop whose visit is disturbed. While nodes are visited, a thread can move.
     let mut visits = enclosing.iter().filter(|visit| handling.entity(visit.cursor) == moved);
     let Some(disturbed) = visits.find(|visit| *source != Source::Thread(visit.cursor)) else { return };
     let (container, cursor) =

@@ -1,8 +1,8 @@
 //! The gate: a policy comes out as [`Verified`] or not at all.
 //!
-//! One property per file, each with one public `check` and one error code. All of them read the same flow of knowledge
-//! through each handler ([`flow`]), from what the event type says of its start ([`situation`]). What a property cannot
-//! prove of a transfer becomes a [`Guard`], which every back-end evaluates before the transfer's effect.
+//! One property per file, each with one public `check` and one error code. All read the same flow of knowledge through
+//! each handler ([`flow`]), which begins with what the event type says of its start ([`situation`]). What is not proved
+//! of a transfer becomes a [`Guard`], which every back-end evaluates before the transfer's effect.
 
 mod apart;
 mod between;
@@ -77,22 +77,22 @@ pub struct Verified<T> {
 /// What is known of one statement whenever it is reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// To be evaluated in this order before the statement has any effect; when one fails the policy is out.
+    /// Evaluated in this order before the statement has any effect. If one fails, the policy is out.
     pub guards: Vec<Guard>,
-    /// Nothing comes to it, as far as is known; it keeps every guard all the same.
+    /// As far as is known, the statement is never reached. It keeps every guard all the same.
     pub never: bool,
-    /// Of a transfer or destruction of a named thread: the containers in which the thread can be.
+    /// For a transfer, send or destruction of a named thread: the containers in which the thread can be.
     pub positions: Vec<ContainerId>,
-    /// Of the same: whether the thread can be in hand, in no container yet. Always so when `positions` is empty.
+    /// For the same: whether the thread can be in hand, in no container yet. Always true when `positions` is empty.
     pub in_hand: bool,
-    /// Of an assignment to a sort key: the sorted containers in which the thread can be, so that it must be re-filed.
+    /// For an assignment to a sort key: the sorted containers in which the thread can be, where it must be re-filed.
     pub refile: Vec<ContainerId>,
 }
 
 /// What is left to be evaluated at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guard {
-    /// The source of the transfer, or the slot dispatched, holds a thread.
+    /// The source of the transfer, or the slot that is dispatched, holds a thread.
     Holds(ContainerRef),
     /// The threadref that is the destination is empty.
     Vacant(ContainerRef),
@@ -111,7 +111,7 @@ impl Verified<Policy> {
 }
 
 impl Verified<Policy> {
-    /// What is said when this guard of this statement fails: "`ready` is empty in `ready => current`".
+    /// The message if this guard of this statement fails: "`ready` is empty in `ready => current`".
     ///
     /// `heads` are those of its handler.
     pub fn guard_text(&self, heads: &Heads, statement: &Statement, guard: &Guard) -> String {
@@ -126,27 +126,27 @@ impl Verified<Policy> {
         }
     }
 
-    /// Each guard that is left, in the order of the source: why it could not be proved, and what would remove it.
+    /// Each guard that is left, in source order: why it could not be proved, and what would remove it.
     pub fn explain_guards(&self) -> impl Iterator<Item = &Diagnostic> {
         self.left.iter().map(|left| &left.remark)
     }
 
-    /// The same, with what is tested.
+    /// The same, with what each guard tests.
     pub fn guards_left(&self) -> &[Left] {
         &self.left
     }
 
-    /// Where the policy has verbatim text for which nothing stands: it can be translated, and not be interpreted.
+    /// Where the policy has verbatim text without an `else` part: it can be translated, but not interpreted.
     pub fn uninterpretable(&self) -> Option<At> {
         self.first_verbatim(true)
     }
 
-    /// Where the policy has verbatim text, of which nobody can tell what it does.
+    /// Where the policy has verbatim text, whose effect is not known.
     pub fn verbatim(&self) -> Option<At> {
         self.first_verbatim(false)
     }
 
-    /// `alone`: for which nothing stands.
+    /// `alone`: only text without an `else` part.
     fn first_verbatim(&self, alone: bool) -> Option<At> {
         let such = |statement: &Statement| match &statement.kind {
             StatementKind::Verbatim { otherwise, .. } => !alone || otherwise.is_none(),
@@ -177,7 +177,7 @@ impl Verified<Policy> {
         found
     }
 
-    /// How many transfers, destructions and dispatches there are, and how many of them keep a guard.
+    /// How many transfers, sends, destructions and dispatches there are, and how many of them keep a guard.
     pub fn share(&self) -> Share {
         let mut share = Share::default();
         for handler in self.inner.events.iter().chain(&self.inner.queries) {
@@ -198,7 +198,7 @@ impl Verified<Policy> {
 pub struct Share {
     /// Statements that move or dispatch a thread.
     pub total: usize,
-    /// Those of them that are guarded at run time, but for those that nothing comes to.
+    /// Those that are guarded at run time and, as far as is known, can be reached.
     pub guarded: usize,
 }
 
@@ -220,8 +220,8 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
     };
     let judged = judgement(Between::of(&policy, framework, &steps, &firsts));
     if judged.diagnostics.has_errors() {
-        // What is wrong in one handler spoils what the handlers keep up together. So what is wrong without that comes first,
-        // unless the handlers together prove otherwise.
+        // An error in one handler spoils what is known between handlers. So errors that exist without that knowledge
+        // come first, unless that knowledge refutes them.
         let found: HashSet<_> = judged.diagnostics.iter().map(|one| (one.code, one.primary.0)).collect();
         let mut alone = judgement(Between::nothing(&policy)).diagnostics;
         alone.retain_errors(|one| {
@@ -234,12 +234,12 @@ pub fn verify(policy: Policy, framework: &Framework, diagnostics: &mut Diagnosti
     Some(Verified { inner: policy, facts: judged.facts, left: judged.left })
 }
 
-/// What becomes of a policy.
+/// What is found out about a policy.
 struct Judgement {
     diagnostics: Diagnostics,
     facts: Vec<Facts>,
     left: Vec<Left>,
-    /// What some order of events comes to: statements, and handlers that are ended by their last one.
+    /// What some order of events reaches: statements, and the headers of handlers that can end after their last one.
     reached: HashSet<At>,
 }
 
@@ -248,14 +248,14 @@ fn judge(known: &Known) -> Judgement {
     let mut diagnostics = Diagnostics::new();
     let mut facts = vec![Facts::default(); walk::count(policy)];
     let mut left = Remarks::default();
-    // Handlers with an error, by their headers: one for a family is judged once for each member, and reported once.
+    // The headers of handlers with an error. A handler for a family is judged once for each member, but reported once.
     let mut refused: Vec<At> = Vec::new();
     let mut reached = HashSet::new();
     let mut tests = decided::Tests::default();
     let mut failing = BTreeMap::new();
     let mut once_begun = Vec::new();
     for (index, handler) in policy.events.iter().chain(&policy.queries).enumerate() {
-        // What is known of its statements is known from the handler that it is one with.
+        // This handler is one with an earlier one, so the facts of its statements are the same.
         if let Some(first) = known.firsts.get(index).filter(|first| **first != index) {
             let (from, to) = (statements(&policy.events[*first]), statements(handler));
             for (from, to) in from.zip(to) {
@@ -274,7 +274,7 @@ fn judge(known: &Known) -> Judgement {
         loops::check(&handling, &facts, &mut diagnostics);
         termination::check(&handling, &facts, &mut diagnostics, &mut once_begun);
         slots::check(&handling, &mut diagnostics);
-        // Of a thread that can be anywhere nothing else is worth saying.
+        // Nothing else is worth saying of a thread that can be anywhere.
         if elsewhere::check(&handling, &mut diagnostics) {
             classes::check(&handling, &mut diagnostics);
         }
@@ -286,7 +286,7 @@ fn judge(known: &Known) -> Judgement {
         if diagnostics.errors() > before {
             refused.push(handler.at);
         }
-        // Where the threads end follows from all of this: it is judged when all of this is right.
+        // Where threads end depends on all of the above, so it is judged only if that is right.
         if !refused.contains(&handler.at) {
             storage::check(&handling, &mut diagnostics);
             work::check(&handling, &mut diagnostics);
@@ -302,7 +302,7 @@ fn judge(known: &Known) -> Judgement {
     } else {
         certain::check(known, &failing, once_begun, &mut diagnostics);
     }
-    // With an error somewhere, much seems decided that is not.
+    // An error makes conditions seem decided that are not.
     if !diagnostics.has_errors() {
         decided::check(tests, &mut diagnostics);
     }
@@ -315,7 +315,7 @@ fn statements(handler: &Handler) -> Range<usize> {
     first..first + walk::length(&handler.body)
 }
 
-/// What all handlers are judged on.
+/// What every handler is judged on.
 struct Known<'a> {
     policy: &'a Policy,
     framework: &'a Framework,
@@ -324,11 +324,11 @@ struct Known<'a> {
     /// See [`repeated::firsts`].
     firsts: &'a [usize],
     between: Between,
-    /// What holds between events, if nothing does.
+    /// What is known between events if nothing is.
     nothing: Between,
 }
 
-/// A handler and everything that is known of it: what a property is checked on.
+/// A handler and everything that is known of it, on which each property is checked.
 struct Handling<'a> {
     policy: &'a Policy,
     handler: &'a Handler,
@@ -337,14 +337,14 @@ struct Handling<'a> {
     situations: Vec<Situation<'a>>,
     /// One for each situation.
     flows: Vec<Flow>,
-    /// What is known before each statement that can be reached, in whatever situation and on whatever path.
+    /// What is known before each statement that can be reached, in any situation and on any path.
     before: BTreeMap<StatementId, State>,
-    /// Its statements as the source has them, once one is to be quoted.
+    /// Its statements as written in the source, made when the first one is quoted.
     heads: OnceCell<Heads>,
     course: Course<'a>,
 }
 
-/// So many paths are kept apart in a handler of at most so many statements. In longer ones there would soon be more.
+/// So many paths are kept apart in a handler of at most `SHORT` statements. Longer handlers would soon have more.
 const APART: usize = 8;
 const SHORT: usize = 250;
 
@@ -357,7 +357,7 @@ impl<'a> Handling<'a> {
         };
         let course = Course { policy, handler, steps };
         let mut situations = situation::situations(policy, framework, handler, event, between);
-        // No order of events comes to this handler, so far. It is judged all the same, as if any could.
+        // As far as is known, no order of events leads here. The handler is judged all the same, as if any could.
         if situations.is_empty() {
             situations = situation::situations(policy, framework, handler, event, nothing);
         }
@@ -373,7 +373,7 @@ impl<'a> Handling<'a> {
         Handling { policy, handler, event, situations, flows, before, heads: OnceCell::new(), course }
     }
 
-    /// The places of the statements that are reached, and of the ends.
+    /// The places of the statements and the ends that are reached.
     fn reached(&self) -> Vec<At> {
         let ends = self.flows.iter().flat_map(|flow| &flow.ends).map(|end| end.at);
         let mut reached: Vec<At> = ends.collect();
@@ -385,17 +385,17 @@ impl<'a> Handling<'a> {
         reached
     }
 
-    /// What is known before a statement, in whatever situation it is reached; `None` if it never is.
+    /// What is known before a statement, in any situation; `None` if it is never reached.
     fn before(&self, statement: StatementId) -> Option<&State> {
         self.before.get(&statement)
     }
 
-    /// The same; one of these states is the case.
+    /// The same, not joined: one of these states holds.
     fn all_before(&self, statement: StatementId) -> impl Iterator<Item = &State> {
         self.flows.iter().filter_map(move |flow| flow.before.get(&statement)).flatten()
     }
 
-    /// The ends of the handler that are bad, each with its situation. Paths to the same end are one.
+    /// The bad ends of the handler, each with its situation. Paths to the same end are one.
     fn bad_ends(&self, bad: impl Fn(&Situation<'a>, &End) -> bool) -> Vec<(&Situation<'a>, End)> {
         let mut all = Vec::new();
         for (situation, flow) in self.situations.iter().zip(&self.flows) {
@@ -425,7 +425,7 @@ impl<'a> Handling<'a> {
         format!("`{}`", self.container(container).name)
     }
 
-    /// The names of containers in backquotes, each array of which all elements are among them once.
+    /// The names of containers in backquotes. An array of which all elements are among them is named once.
     fn names(&self, containers: &[ContainerId]) -> Vec<String> {
         let mut names = Vec::new();
         for id in containers {
@@ -443,7 +443,7 @@ impl<'a> Handling<'a> {
         names
     }
 
-    /// What is named, without backquotes.
+    /// The name of what is referred to, without backquotes.
     fn reference(&self, container: &ContainerRef) -> String {
         self.heads().container(container)
     }
@@ -477,7 +477,7 @@ impl<'a> Handling<'a> {
         format!("`{}`", self.heads().head(statement).trim_end_matches(';'))
     }
 
-    /// A diagnostic of a statement: if it stands in a function, with the call in the handler.
+    /// Adds the call in the handler to a diagnostic of a statement that stands in a function.
     fn called(&self, statement: &Statement, diagnostic: Diagnostic) -> Diagnostic {
         match statement.called {
             Some(call) => diagnostic.related(call, "called here"),
@@ -485,12 +485,12 @@ impl<'a> Handling<'a> {
         }
     }
 
-    /// The names of the handler, gathered when they are first asked for.
+    /// The names in the handler, collected when they are first needed.
     fn heads(&self) -> &Heads {
         self.heads.get_or_init(|| Heads::of(self.policy, self.handler))
     }
 
-    /// Where the rules demand of a parameter that it goes; empty if no rule that can apply speaks of it.
+    /// Where the rules demand that a parameter goes; empty if no rule that can apply names it.
     fn destinations(&self, local: LocalId) -> Vec<Stage> {
         let moves = self.situations.iter().flat_map(|situation| &situation.rules).flat_map(|rule| &rule.moves);
         moves

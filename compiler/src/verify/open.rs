@@ -1,11 +1,11 @@
-//! Values that the application chooses, as far as is known: a decision on them can come out either way.
+//! Values that the application chooses, as far as is known: a decision on them can have either outcome.
 
 use super::state::State;
 use super::values::{evaluate, known};
 use crate::policy::{BinaryOperator, Expression, Place, Policy, Type};
 
-/// Whether a test can come out as it did, as far as is known: it could not come out otherwise, or its outcome is open. `found` says what
-/// is known if it comes out so or so; `None` there: it cannot.
+/// Whether a test can have had this outcome, as far as is known: no other was possible, or both are. `found` says what
+/// is known after an outcome; `None`: it is not possible.
 pub(super) fn may_come_out(
     policy: &Policy,
     before: &State,
@@ -17,11 +17,11 @@ pub(super) fn may_come_out(
     if found(before, !outcome).is_none() {
         return true;
     }
-    // What a test of numbers says must be known from then on, or the same number could be taken for another one later.
+    // The state must keep what a test of numbers shows, or the same number could later count as another.
     is_open(policy, before, test) && (test.any(&|it| is_told(it)) || found(after, !outcome).is_none())
 }
 
-/// Whether an expression can have each value that it is known to be between, as far as is known.
+/// Whether an expression can have each value within its known bounds, as far as is known.
 pub(super) fn is_open(policy: &Policy, state: &State, expression: &Expression) -> bool {
     let is_single = |expression: &Expression| evaluate(policy, state, expression).single().is_some();
     match expression {
@@ -36,7 +36,7 @@ pub(super) fn is_open(policy: &Policy, state: &State, expression: &Expression) -
             let value = known(policy, state, place);
             is_told(expression) || value.is_some_and(|value| value.open || value.single().is_some())
         }
-        // Of numbers, and of one of them with itself, not every one need come of it.
+        // Arithmetic, or a number combined with itself, need not reach every value.
         Expression::Binary(operator, left, right) => {
             let (both, each) = (is_open(policy, state, left) && is_open(policy, state, right), [left, right]);
             match operator {
@@ -60,7 +60,7 @@ pub(super) fn is_open(policy: &Policy, state: &State, expression: &Expression) -
                 | BinaryOperator::Or => both,
             }
         }
-        // Numbers lie between the elements, too.
+        // The range also has numbers that no element has.
         Expression::ConstantElement { .. }
         | Expression::Convert(..)
         | Expression::Choose(..)
@@ -72,8 +72,8 @@ pub(super) fn is_open(policy: &Policy, state: &State, expression: &Expression) -
     }
 }
 
-/// Whether a value that is assigned can be each of those that it is known to be between, whatever else is known from then on: it is
-/// made of what the application tells, and of no other number that anything else is known of.
+/// Whether an assigned value can be each one within its known bounds, whatever else is known from now on: it consists
+/// of imports, and of no other number about which anything else is known.
 pub(super) fn is_fresh(policy: &Policy, state: &State, value: &Expression) -> bool {
     use BinaryOperator::{Add, Subtract};
     if is_told(value) || evaluate(policy, state, value).single().is_some() {
@@ -88,7 +88,7 @@ pub(super) fn is_fresh(policy: &Policy, state: &State, value: &Expression) -> bo
     matches!(value, Expression::Unary(_, operand) | Expression::NotZero(operand) if is_fresh(policy, state, operand))
 }
 
-/// Whether a test of numbers can come out so by itself: it compares one that is open with another one, or with one that is known.
+/// Whether a test of numbers is open by itself: it compares an open number with another one, or with a known one.
 pub(super) fn is_free(policy: &Policy, state: &State, test: &Expression) -> bool {
     let simple = |side: &Expression| {
         matches!(side, Expression::Read(_)) && is_open(policy, state, side)
@@ -104,12 +104,12 @@ pub(super) fn is_free(policy: &Policy, state: &State, test: &Expression) -> bool
     }
 }
 
-/// Whether it is read from the application, anew each time.
+/// Whether an expression is read from the application, anew each time.
 pub(super) fn is_told(expression: &Expression) -> bool {
     matches!(expression, Expression::Read(Place::Import(_) | Place::ThreadImport(..)))
 }
 
-/// Whether two looks at it may differ though the handler changed nothing between them.
+/// Whether two evaluations may differ although the handler changed nothing in between.
 pub(super) fn may_differ(expression: &Expression) -> bool {
     is_told(expression) || matches!(expression, Expression::Verbatim { .. } | Expression::Random(_))
 }

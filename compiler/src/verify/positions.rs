@@ -1,8 +1,9 @@
 //! Where threads can be between two events, by how far each has come in its life.
 //!
-//! The framework's sequence of a thread says which events can name it next. A thread that an event names is followed through the
-//! handler, from where threads so far can be to where the handler leaves it, and has come one event further then. Of all
-//! others only this is known: a handler that moves threads without naming them can move any that is there.
+//! The framework's sequence for a thread says which events can name it next. A thread that an event names is followed
+//! through the handler, from where such threads can be to where the handler leaves it. After that it has come one event
+//! further. Of others only this is known: a transfer of a thread that the event does not name can move any thread at
+//! its source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,32 +25,32 @@ pub(super) struct Positions {
 /// How threads come to an event that names them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Arrival {
-    /// How far they have come before; `None`: several ways, or not at all.
+    /// How far they had come before the event; `None`: several possibilities, or none.
     pub life: Option<u64>,
     /// Where they are.
     pub spots: Places,
-    /// How far they have come after it.
+    /// How far they have come after the event.
     after: BTreeSet<u64>,
 }
 
-/// What a handler does to threads that its event does not name, whatever the way to it.
+/// What a handler does, on any path, to threads that its event does not name.
 #[derive(Default)]
 pub(super) struct Trace {
     moves: Ways,
-    /// What is dispatched at an end; `None`: nothing.
+    /// What is dispatched at the ends; `None`: nothing.
     dispatched: BTreeSet<Option<ContainerId>>,
 }
 
-/// Lives further apart than this are not told apart.
+/// If there are more lives, the rest are not told apart.
 const MOST_LIVES: usize = 64;
 
 impl Positions {
-    /// Before any event: nowhere.
+    /// Before any event, threads are nowhere.
     pub fn none(framework: &Framework) -> Self {
         Positions { lives: Lives::of(framework), places: BTreeMap::new() }
     }
 
-    /// The ways in which threads can come to this handler, each to be followed by itself.
+    /// The ways in which threads can come to this handler, each followed by itself.
     pub fn arrivals(&self, handler: &Handler) -> Vec<Arrival> {
         let arrival = |life, spots, after| Arrival { life, spots, after };
         let new = self.lives.after(None, &handler.name).into_iter();
@@ -62,7 +63,7 @@ impl Positions {
         match threads.count() {
             0 => vec![arrival(None, Places::new(), BTreeSet::new())],
             1 => new.chain(old).collect(),
-            // Each can have come as far as any.
+            // Each of several threads can have come as far as any.
             _ => {
                 let all = new.chain(old).reduce(|one, other| Arrival {
                     life: None,
@@ -74,12 +75,12 @@ impl Positions {
         }
     }
 
-    /// Where the threads can be that this handler's event or query names.
+    /// Where the threads can be that the event or query of this handler names.
     pub fn before(&self, handler: &Handler) -> Places {
         self.arrivals(handler).into_iter().flat_map(|arrival| arrival.spots).collect()
     }
 
-    /// The threads that came so are left by their handler at this end. The result says whether that is news.
+    /// The handler leaves the threads of `arrival` as they are at this end. Returns whether that is new.
     pub fn left(&mut self, handler: &Handler, arrival: &Arrival, end: &End) -> bool {
         let mut news = false;
         // A request that is refused changes nothing.
@@ -97,7 +98,7 @@ impl Positions {
         news
     }
 
-    /// Threads that the event does not name are moved like this. The result says whether that is news.
+    /// Moves the threads that the event does not name. Returns whether that leads anywhere new.
     pub fn moved(&mut self, event: &str, trace: &Trace) -> bool {
         let mut news = false;
         for (life, places) in self.places.clone() {
@@ -107,7 +108,7 @@ impl Positions {
                 if let Some(slot) = dispatched
                     && others.remove(slot)
                 {
-                    // Whoever is there is the one that runs.
+                    // The thread in this slot is the one that runs.
                     let after = self.lives.after(Some(life), event).unwrap_or(life);
                     news |= self.add(after, &BTreeSet::from([*slot]));
                 }
@@ -117,7 +118,8 @@ impl Positions {
         news
     }
 
-    /// Events that the policy does not handle move nothing, and threads have come further all the same. The result says whether that is news.
+    /// An event that the policy does not handle moves no thread, but the threads it can name come further. Returns
+    /// whether that is new.
     pub fn unhandled(&mut self, policy: &Policy, framework: &Framework) -> bool {
         let mut news = false;
         let handled = |name: &str| policy.events.iter().any(|handler| handler.name == name);
@@ -144,7 +146,7 @@ impl Positions {
 }
 
 impl Trace {
-    /// A handler has been followed so far.
+    /// Adds one pass through a handler. Returns whether it is news.
     pub fn add(&mut self, policy: &Policy, moves: Ways, ends: &[End]) -> bool {
         let before = self.dispatched.len();
         let new = self.moves.extend(moves);
@@ -152,7 +154,7 @@ impl Trace {
             match end.kind {
                 EndKind::Dispatch(slot) => {
                     self.dispatched.insert(Some(slot));
-                    // Others can stay in what is no slot.
+                    // What is no threadref can hold others, too.
                     if policy.containers[slot.0].kind != ContainerKind::Threadref {
                         self.dispatched.insert(None);
                     }

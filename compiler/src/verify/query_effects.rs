@@ -1,4 +1,4 @@
-//! A query looks and changes nothing: the host can ask at any time, and as often as it likes.
+//! A query only looks and changes nothing: the host can ask at any time, and as often as it likes.
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};

@@ -1,5 +1,6 @@
-//! A handler names only what is there where it runs, and moves threads where threads are kept and nodes where nodes are. (`check`
-//! refuses the rest in source, with the same codes and better advice; a policy can also come as text.)
+//! A handler names only what exists where it runs. It moves threads only to containers of threads, and nodes to those
+//! of nodes. (`check` refuses the rest in source, with the same codes and better advice; a policy can also come as
+//! text.)
 
 use super::situation::entity;
 use super::walk;
@@ -54,9 +55,9 @@ pub(super) fn check(policy: &Policy, framework: &Framework, diagnostics: &mut Di
 struct Reader<'a> {
     policy: &'a Policy,
     handler: &'a Handler,
-    /// Something is named that belongs elsewhere.
+    /// Whether it names what does not exist where it runs.
     far: bool,
-    /// A thread stands where a node should, or the reverse.
+    /// Whether a thread stands where a node should, or the reverse.
     mixed: bool,
 }
 
@@ -66,9 +67,9 @@ impl Reader<'_> {
         match &statement.kind {
             StatementKind::Set { place, .. } => {
                 self.place(place);
-                // The armed timers are an instance's.
+                // Armed timers belong to an instance.
                 self.far |= self.handler.global && self.policy.is_timer(place);
-                // The host alone says what holds of a node.
+                // Only the host assigns attributes of nodes.
                 self.mixed |= place.thread().is_some_and(|thread| self.entity(thread) == Entity::Node);
             }
             StatementKind::Transfer { source, destination } => {
@@ -120,7 +121,7 @@ impl Reader<'_> {
 
     fn slot(&mut self, slot: ContainerId) -> Entity {
         let holds = self.policy.containers.get(slot.0).map_or(Entity::Thread, |container| container.holds);
-        // Without nodes there is one instance, and everything is there.
+        // Without nodes, there is one instance, and everything exists there.
         self.far |= (holds == Entity::Node) != self.handler.global;
         holds
     }

@@ -1,12 +1,12 @@
-//! Handlers that are one. What is written once for several events stands in the policy for each of them. Where the host treats
-//! two of these events alike, whatever holds in the one handler holds in the other: the first is followed and judged for both.
+//! Handlers that are one. A handler written once for several events stands in the policy once for each. If the host
+//! treats two of these events alike, the same holds in both: the first is followed and judged for both.
 
 use crate::framework::automaton::Order;
 use crate::framework::life::Lives;
 use crate::framework::{Event, Framework};
 use crate::policy::{Block, Handler, Policy, Statement, StatementKind};
 
-/// By handler of an event: the first that it is one with, which is itself if there is none before it.
+/// By handler of an event: the first handler that it is one with, or itself.
 pub(super) fn firsts(policy: &Policy, framework: &Framework) -> Vec<usize> {
     let (order, lives) = (Order::of(framework), Lives::of(framework));
     let event = |handler: &Handler| framework.events.iter().find(|event| event.name == handler.name);

@@ -1,5 +1,5 @@
-//! Every event that its host cannot do without is handled, and every query that nobody else answers (2005, §4.1). (`check` refuses
-//! this in source, with the same code and with what to write; a policy can also come as text.)
+//! A policy handles every event that its host requires, and every query that nobody else answers (2005, §4.1). (`check`
+//! refuses this in source, with the same code and with what to write; a policy can also come as text.)
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Absent, Framework, QueryDefault};

@@ -1,4 +1,4 @@
-//! A thread goes to a node only where the type of the event says so: the host has to know of it.
+//! A thread goes to a node only where the event type says so, because the host has to know of it.
 
 use super::{Handling, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -35,7 +35,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
                 handling
                     .called(statement, diagnostic)
                     .note("the type of the event does not say so: the host would still look for the thread here")
-                    .help("keep the thread where another node can be given it, in the event that asks for one"),
+                    .help("keep the thread here, and give it to another node in the event that asks for one"),
             );
         }
     });

@@ -1,4 +1,4 @@
-//! What is known when a handler starts, from the type of its event and from what all handlers keep up.
+//! What is known when a handler starts: from its event type, and from what all handlers together preserve.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,14 +14,14 @@ use crate::policy::{ContainerId, Entity, Handler, LocalId, LocalKind, Policy, St
 pub(super) struct Situation<'a> {
     /// What is known then.
     pub start: State,
-    /// The rules that apply: of these, the handler must satisfy one. None: the event has no rules.
+    /// The rules that apply, of which the handler must satisfy one. Empty: the event has no rules.
     pub rules: Vec<&'a Rule>,
-    /// The paths from here on by themselves, if they have been asked for.
+    /// The paths from here kept apart, if they have been asked for.
     pub paths: OnceCell<Flow>,
 }
 
-/// The situations in which a handler can find itself: one for each alternative of the event type that is possible with what
-/// is known between events. A query, and an event without a type, has one.
+/// The situations at the start of a handler: one for each alternative of the event type that agrees with what is known
+/// between events. A query or an event without a type has one.
 pub(super) fn situations<'a>(
     policy: &Policy,
     framework: &Framework,
@@ -34,7 +34,7 @@ pub(super) fn situations<'a>(
     known.map_or_else(Vec::new, |known| from(policy, handler, event, &known, positions.as_ref()))
 }
 
-/// The same, from what is known besides the type of the event, and of where the threads are that it names.
+/// The same, from what is known besides the event type, and from where the threads are that the event names.
 pub(super) fn from<'a>(
     policy: &Policy,
     handler: &Handler,
@@ -42,7 +42,7 @@ pub(super) fn from<'a>(
     known: &State,
     positions: Option<&Places>,
 ) -> Vec<Situation<'a>> {
-    // What is known of positions is known of threads.
+    // Positions are known for threads only.
     let threads = || (0..handler.parameters).filter(|parameter| entity(handler, *parameter) == Entity::Thread);
     let placed = |state: State| match positions {
         Some(places) => threads()
@@ -76,7 +76,7 @@ pub(super) fn entity(handler: &Handler, local: usize) -> Entity {
     }
 }
 
-/// `concerns`: what the conditions of the rule are about.
+/// `concerns`: what the rule's conditions are about.
 fn start(policy: &Policy, handler: &Handler, concerns: Entity, rule: &Rule, known: State) -> Option<State> {
     let mut state = known;
     for condition in &rule.given {
@@ -95,7 +95,7 @@ fn start(policy: &Policy, handler: &Handler, concerns: Entity, rule: &Rule, know
         match step {
             Move::Parameter(index, from, _) if *index < handler.parameters => {
                 let places: Places = match from {
-                    // None begins placed.
+                    // No thread begins placed.
                     Stage::New | Stage::Placed => BTreeSet::from([Spot::Hand]),
                     Stage::In(class) => of_class(policy, entity(handler, *index), *class).map(Spot::In).collect(),
                 };
@@ -107,7 +107,7 @@ fn start(policy: &Policy, handler: &Handler, concerns: Entity, rule: &Rule, know
     Some(state)
 }
 
-/// Whether `other` is a rule for every situation for which `rule` is one.
+/// Whether `other` applies in every situation in which `rule` does.
 fn applies(other: &Rule, rule: &Rule) -> bool {
     let starts = |rule: &Rule| -> BTreeSet<_> {
         let parameters = rule.moves.iter().filter_map(|step| match step {

@@ -1,4 +1,4 @@
-//! A thread whose attributes are read or assigned is there. Inside an expression nothing can be guarded, so this is proved.
+//! Where an attribute of a thread is used, there is a thread. Expressions have no guards, so this is proved.
 
 use super::condition::branch;
 use super::state::{Spot, State};
@@ -10,7 +10,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     walk::statements(&handling.handler.body, &mut |statement| {
         let Some(state) = handling.before(statement.id) else { return };
         let wrong = read(handling, statement, state);
-        // What is not known where paths have met may be known on each of them.
+        // What is not known where paths have met may be known on each of the paths.
         if wrong.has_errors()
             && handling.all_before(statement.id).any(|state| read(handling, statement, state).has_errors())
         {
@@ -73,7 +73,7 @@ impl Reader<'_, '_> {
         expression.parts().for_each(|part| self.expression(part, state));
     }
 
-    /// The right operand of `&&` or `||`, or one of two values, which is evaluated only if what stands to the left is `outcome`.
+    /// Reads the right operand of `&&` or `||`, or one of two values. It is evaluated only if `left` is `outcome`.
     fn after(&mut self, left: &Expression, outcome: bool, right: &Expression, state: &State) {
         if let Some(state) = branch(self.handling.policy, state, left, outcome, self.statement.at) {
             self.expression(right, &state);
@@ -86,7 +86,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `part`: of the statement, where the thread is looked at.
+    /// `part`: the part of the statement that looks at the thread.
     fn thread(&mut self, thread: Thread, part: Option<&Expression>, state: &State) {
         let at: At = self.statement.at;
         let pointed = |diagnostic: Diagnostic| match part {

@@ -1,6 +1,6 @@
-//! A container is sorted by what changes only where a thread is re-filed: by plain attributes. A timer changes when it expires, and an
-//! element by an index that nobody knows (2005, §7.3). (`check` refuses this in source, with the same code; a policy can also come
-//! as text.)
+//! A sort key is a plain attribute: it changes only where a thread is re-filed. A timer changes when it expires, and an
+//! element changes by an index that is not known (2005, §7.3). (`check` refuses this in source, with the same code; a
+//! policy can also come as text.)
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{ContainerKind, Policy};

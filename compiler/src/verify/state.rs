@@ -1,6 +1,6 @@
 //! What is known of the containers and the named threads at one point of a handler: an abstract state.
 //!
-//! A state stands for all situations that agree with it. Every step here keeps that so: it may forget, it never invents.
+//! A state stands for all situations that agree with it. Every step keeps that so: it may forget, but never invents.
 
 mod counted;
 mod join;
@@ -23,29 +23,29 @@ use size::lower;
 /// An abstract state.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct State {
-    /// By container. Shared, as the places below: most statements change few of them, and there is a state for each statement.
+    /// By container. Shared, like the places below: each statement has a state, and most statements change little.
     sizes: Rc<Vec<Size>>,
-    /// Each: at least one of these containers holds a thread. None of them is known to be empty or to hold one.
+    /// Of each set, at least one container holds a thread. No member is known to be empty or to hold one.
     some: BTreeSet<BTreeSet<ContainerId>>,
     /// What is known of elements of arrays by their indices; each once.
     named: Vec<Named>,
     /// By local: where the thread can be. `None`: the local names no thread here.
     threads: Vec<Option<Rc<Places>>>,
-    /// Of the variables of the policy, then of the handler. Most states share them.
+    /// The values of the policy's variables, then of the handler's. Most states share them.
     values: Rc<Vec<Range>>,
-    /// Of the attributes of threads that locals name, by the local and the attribute: those of which anything is known.
+    /// By local and attribute: the attributes of threads that locals name, if anything is known of them.
     attributes: Rc<BTreeMap<(usize, usize), Range>>,
-    /// What variables say of the numbers of threads.
+    /// What variables say about the numbers of threads.
     counted: Counted,
     /// The first statement so far that changed anything but locals.
     pub effect: Option<At>,
-    /// Whether a path leads here of which each decision is open to whoever uses the policy, as far as is known: see [`super::open`].
+    /// Whether, as far as is known, a path that can be taken leads here: each decision on it is open ([`super::open`]).
     pub sure: bool,
-    /// Of a path by itself, the steps that led here.
+    /// For a path followed by itself: the steps that led here.
     pub path: Vec<Step>,
 }
 
-/// The places in one of which a thread is.
+/// The places where a thread can be.
 pub(super) type Places = BTreeSet<Spot>;
 
 /// Where a thread can be.
@@ -57,7 +57,7 @@ pub(super) enum Spot {
     In(ContainerId),
     /// Destroyed, or sent to a node.
     Gone,
-    /// Of a thread that a link names: RUNNING on another processor, and so in no container here.
+    /// RUNNING on another processor, and so in no container here. Only for threads that a link names.
     Elsewhere,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Step {
 }
 
 impl State {
-    /// Nothing is known, but that a threadref holds one thread at most and that parameters are in some container.
+    /// Nothing is known, except that a threadref holds one thread at most and that parameters are in some container.
     pub fn unknown(policy: &Policy, handler: &Handler) -> Self {
         let (locals, parameters) = (handler.locals.len(), handler.parameters);
         let all = |entity: Entity| Rc::new(policy.holding(entity).map(Spot::In).collect::<Places>());
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// A policy that has just been loaded: its containers are empty, its variables hold what they are declared with.
+    /// A policy that has just been loaded: its containers are empty, and its variables have their declared values.
     pub fn loaded(policy: &Policy) -> Self {
         let empty = Size { least: 0, most: Some(0), why: Why::Between };
         let initial = |value: Value| Range::of(value).because(Why::Between);
@@ -128,7 +128,7 @@ impl State {
         }
     }
 
-    /// What of this state outlives a handler.
+    /// The part of this state that outlives a handler.
     pub fn between(self, policy: &Policy) -> State {
         let mut values = self.values;
         if values.len() > policy.variables.len() {
@@ -142,7 +142,7 @@ impl State {
                 size.most = lower(size.most, Some(capacity));
             }
         }
-        // An index made of locals names nothing there.
+        // Between handlers, an index made of locals names nothing.
         State {
             sizes,
             threads: Vec::new(),
@@ -157,12 +157,12 @@ impl State {
         }
     }
 
-    /// The start of a handler: nothing is known besides of what is local to it.
+    /// The state at the start of a handler: nothing is known of what is local to it.
     pub fn entering(&self, policy: &Policy, handler: &Handler) -> State {
         let nothing = State::unknown(policy, handler);
         let mut values = nothing.values.to_vec();
         for (index, (value, known)) in values.iter_mut().zip(self.values.iter()).enumerate() {
-            // The handlers of other nodes assign it in whatever state those are.
+            // Handlers of other nodes can assign it, whatever their state.
             if policy.variables.get(index).is_some_and(|variable| variable.global) {
                 continue;
             }
@@ -181,7 +181,7 @@ impl State {
         self.sizes[container.0]
     }
 
-    /// How many threads there are in what is named.
+    /// How many threads there are in what `container` names.
     pub fn size_of(&self, container: &ContainerRef) -> Size {
         let none = Size { least: 0, most: Some(0), why: Why::Unknown };
         match container {
@@ -208,17 +208,17 @@ impl State {
         }
     }
 
-    /// Whether what is named certainly holds a thread.
+    /// Whether what `container` names certainly holds a thread.
     pub fn any_in(&self, container: &ContainerRef) -> bool {
         self.size_of(container).least > 0
     }
 
-    /// Whether what is named is certainly empty.
+    /// Whether what `container` names is certainly empty.
     pub fn none_in(&self, container: &ContainerRef) -> bool {
         self.size_of(container).most == Some(0)
     }
 
-    /// The containers that can be meant by what is named: of an array as a whole, those from which its next thread can be taken.
+    /// The containers that a reference can mean. For a whole array: those from which its next thread can be taken.
     pub fn meant(&self, container: &ContainerRef) -> Vec<ContainerId> {
         let possible = container.candidates().filter(|id| !self.empty(*id));
         match container {
@@ -237,8 +237,8 @@ impl State {
         }
     }
 
-    /// Forgets what is known by indices that an assignment to this place can change. What is known by the index that is assigned is
-    /// known by this place from then on.
+    /// After an assignment: forgets what is known by indices that it can change. What is known by the index that is
+    /// assigned is now also known by this place.
     pub fn assigned(&mut self, place: &Place, value: &Expression) {
         let copied = |named: &&Named| named.index == *value && !named.depends_on(place);
         let copies: Vec<Named> = match place {
@@ -256,7 +256,7 @@ impl State {
         self.named.drain(..most);
     }
 
-    /// The same number of threads is known of an element by its index as of the one that this is now.
+    /// Adds to what is known of an element by its index how many threads `now` holds, the container it is at present.
     pub fn named_as(&mut self, element: &ContainerRef, now: &ContainerRef) {
         let size = self.size_of(now);
         if size.least > 0 || size.most == Some(0) {
@@ -269,7 +269,7 @@ impl State {
         self.named.clear();
     }
 
-    /// The state in which, besides, there are between `least` and `most` threads in what is named. `None`: it cannot be.
+    /// The state if, in addition, what `container` names holds between `least` and `most` threads. `None`: it cannot.
     pub fn with_size_of(mut self, container: &ContainerRef, least: u64, most: Option<u64>, why: Why) -> Option<State> {
         if let ContainerRef::One(only) = container {
             return self.with_size(*only, least, most, why);
@@ -329,12 +329,12 @@ impl State {
         self.values[index]
     }
 
-    /// What an attribute of a named thread can hold, if anything is known of it.
+    /// What an attribute of a named thread can be, if anything is known of it.
     pub fn attribute(&self, local: LocalId, attribute: usize) -> Option<Range> {
         self.attributes.get(&(local.0, attribute)).copied()
     }
 
-    /// The state in which an attribute of a named thread holds one of these values.
+    /// The state in which an attribute of a named thread has one of these values.
     pub fn with_attribute(mut self, local: LocalId, attribute: usize, range: Range) -> State {
         Rc::make_mut(&mut self.attributes).insert((local.0, attribute), range);
         self
@@ -359,7 +359,7 @@ impl State {
         }
     }
 
-    /// The state in which a variable holds one of these values.
+    /// The state in which a variable has one of these values.
     pub fn with_value(mut self, index: usize, range: Range) -> State {
         let old = self.values[index];
         if old != range || (old.why, old.open) != (range.why, range.open) {
@@ -368,12 +368,12 @@ impl State {
         self
     }
 
-    /// The same state, of which nobody knows whether it can be come to.
+    /// The same state, without the knowledge that it can be reached.
     pub fn unsure(self) -> State {
         State { sure: false, ..self }
     }
 
-    /// The same, but of values only what is known in another state.
+    /// The same state, but with what `other` knows of values.
     pub fn with_values_of(mut self, other: &State) -> State {
         self.values = Rc::clone(&other.values);
         self.attributes = Rc::clone(&other.attributes);
@@ -381,7 +381,7 @@ impl State {
         self
     }
 
-    /// Containers of which one holds a thread, this one among them, if that is all that is known.
+    /// Containers, this one among them, of which it is only known that one holds a thread.
     pub fn one_of(&self, container: ContainerId) -> Option<&BTreeSet<ContainerId>> {
         self.some.iter().find(|containers| containers.contains(&container))
     }
@@ -391,7 +391,7 @@ impl State {
         self.threads[local.0].as_deref()
     }
 
-    /// The state in which a thread is in one of these places only. `None`: it cannot be.
+    /// The state if a thread is only where `keep` holds. `None`: it cannot be.
     pub fn with_places(mut self, local: LocalId, keep: impl Fn(Spot) -> bool) -> Option<State> {
         if let Some(places) = &mut self.threads[local.0] {
             narrow(places, keep);
@@ -399,7 +399,7 @@ impl State {
         self.consistent()
     }
 
-    /// The state in which a thread is somewhere in these places, whatever was known of it.
+    /// The state in which a thread is in one of these places, whatever was known of it.
     pub fn placed(mut self, local: LocalId, places: Places) -> Option<State> {
         self.threads[local.0] = Some(Rc::new(places));
         self.without_attributes(local);
@@ -407,7 +407,7 @@ impl State {
         self.consistent()
     }
 
-    /// The places of a thread of which nothing is known but that it lives.
+    /// Where a thread can be if it is only known that it lives.
     pub fn anywhere(&self, policy: &Policy) -> Places {
         let in_hand = self.threads.iter().flatten().any(|places| places.contains(&Spot::Hand));
         let all = policy.holding(Entity::Thread).map(Spot::In);
@@ -422,7 +422,7 @@ impl State {
         self
     }
 
-    /// The state in which, besides, a container holds between `least` and `most` threads. `None`: it cannot be.
+    /// The state if, in addition, a container holds between `least` and `most` threads. `None`: it cannot.
     pub fn with_size(mut self, container: ContainerId, least: u64, most: Option<u64>, why: Why) -> Option<State> {
         let before = self.size(container);
         let size = Size { least: before.least.max(least), most: lower(before.most, most), why };
@@ -432,13 +432,13 @@ impl State {
         self.consistent()
     }
 
-    /// The state in which, besides, one of these containers holds a thread. `None`: it cannot be.
+    /// The state if, in addition, one of these containers holds a thread. `None`: none can.
     pub fn with_some(mut self, containers: BTreeSet<ContainerId>) -> Option<State> {
         self.some.insert(containers);
         self.consistent()
     }
 
-    /// Draws the conclusions that one piece of knowledge allows on another. `None`: they contradict each other.
+    /// Draws conclusions from each piece of knowledge about the others. `None`: they contradict each other.
     fn consistent(mut self) -> Option<State> {
         loop {
             let mut changed = false;
@@ -489,7 +489,7 @@ impl State {
     }
 }
 
-/// As much is kept of elements by their indices.
+/// So many elements are remembered by their indices.
 const MOST_NAMED: usize = 16;
 
 impl Spot {
@@ -502,7 +502,7 @@ impl Spot {
     }
 }
 
-/// Only these places. What is shared and does not change stays shared.
+/// Keeps only these places. A shared set that does not change stays shared.
 fn narrow(places: &mut Rc<Places>, keep: impl Fn(Spot) -> bool) {
     if !places.iter().all(|spot| keep(*spot)) {
         Rc::make_mut(places).retain(|spot| keep(*spot));

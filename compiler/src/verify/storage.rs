@@ -1,4 +1,4 @@
-//! On every path a handler leaves the threads that it was given where the event type says (2005, §4.2; Bossa 2005, §3).
+//! On every path, a handler leaves its event's threads where the event type says (2005, §4.2; Bossa 2005, §3).
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     if handling.handler.returns.is_some() {
         return;
     }
-    // What is wrong at an end is said once, however threads come there.
+    // An error at an end is reported once, whatever the situations.
     let mut said: Vec<(Option<Stage>, Diagnostic)> = Vec::new();
     let mut places: HashMap<(LocalId, At), Vec<usize>> = HashMap::new();
     for (situation, end) in handling.bad_ends(|situation, end| is_bad(handling, &situation.rules, end)) {
@@ -53,7 +53,7 @@ fn is_bad(handling: &Handling, rules: &[&Rule], end: &End) -> bool {
     if rules.is_empty() { !satisfied(None) } else { !rules.iter().any(|rule| satisfied(Some(rule))) }
 }
 
-/// The places in which a parameter can be at an end, and should not.
+/// The places where a parameter can be at an end, but should not.
 fn misplaced<'a>(
     handling: &'a Handling,
     rule: Option<&Rule>,
@@ -63,17 +63,17 @@ fn misplaced<'a>(
     let demanded = rule.and_then(|rule| demanded(rule, parameter));
     let places = end.state.places(parameter).into_iter().flatten().copied();
     places.filter(move |spot| match (demanded, *spot) {
-        // The host gives its record of the thread back: no container can keep it.
+        // The host gives its record of the thread back, so no container can keep the thread.
         (Some(Stage::In(StateClass::Terminated)), Spot::In(_)) => true,
         (Some(Stage::In(StateClass::Terminated) | Stage::Placed), Spot::Gone) => false,
         (Some(Stage::Placed), Spot::In(_) | Spot::Hand) => true,
         (Some(Stage::In(class)), Spot::In(container)) => handling.container(container).class != class,
         (Some(Stage::In(_)), Spot::Gone) => true,
         (Some(Stage::In(_)), Spot::Hand) => true,
-        // No event names a thread that is there.
+        // No event names a thread that runs on another processor.
         (Some(_), Spot::Elsewhere) => true,
         (Some(Stage::New), spot) => spot != Spot::Hand,
-        // Nothing is demanded but that the thread is kept.
+        // Nothing is demanded, except that the thread is kept.
         (None, spot) => spot.container().is_none(),
     })
 }
@@ -128,9 +128,9 @@ fn advice(handling: &Handling, parameter: LocalId, rule: Option<&Rule>) -> Strin
         Some(Stage::New) | None => None,
     };
     let suits = |class: StateClass| {
-        // A policy cannot name those of the framework.
+        // A policy cannot name the containers of the framework.
         let own = handling.policy.containers.iter().filter(|container| container.owner == Owner::Policy);
-        // A threadref has room for one alone.
+        // A threadref comes last: it has room for one.
         let holds = handling.entity(parameter);
         let suiting = own.filter(|container| container.class == class && container.holds == holds);
         suiting

@@ -1,9 +1,9 @@
 //! A loop ends (2005, §2.3): "our compiler will generate a warning if it cannot be sure that the loop will terminate".
 //!
-//! Three kinds of loops are seen to end. One counts: its condition compares a counter with a bound, and each turn takes the
-//! counter nearer to it. One empties: each turn takes a thread out of a container into which no turn puts one. And of what is
-//! known of values and containers a few turns may follow that no other comes. From that it may follow, too, that a loop never ends
-//! once it has had a turn: such a loop is refused.
+//! Three kinds of loops are seen to end. One counts: its condition compares a counter with a bound, and each turn takes
+//! the counter nearer to it. One empties: each turn takes a thread out of a container into which no turn puts one. In
+//! the third, values and containers are known so well that no turn can follow the first few. Such knowledge can also
+//! show that a loop never ends once it has had a turn: that loop is refused.
 
 use super::condition::{constant, sizes};
 use super::emptying::empties;
@@ -18,23 +18,23 @@ use crate::policy::{
     Thread, Type, UnaryOperator, Value,
 };
 
-/// A loop that never ends once it has begun: refused if it is seen to begin, after some events.
+/// A loop that never ends once it has begun. It is refused if it is seen to begin, after some events.
 pub(super) struct OnceBegun {
     pub statement: StatementId,
-    /// No turn changes what its condition is made of.
+    /// No turn changes what its condition reads.
     pub unchanging: bool,
     refused: Diagnostic,
     told: Diagnostic,
 }
 
 impl OnceBegun {
-    /// What is said of it.
+    /// An error if the loop is seen to begin, else a warning.
     pub fn said(self, begins: bool) -> Diagnostic {
         if begins { self.refused } else { self.told }
     }
 }
 
-/// `facts` of the handler's transfers say where threads can come from, and which of them can fail.
+/// `facts` of the handler's transfers say where threads can come from, and which transfers can fail.
 pub(super) fn check(
     handling: &Handling,
     facts: &[Facts],
@@ -90,7 +90,7 @@ pub(super) fn check(
     });
 }
 
-/// Whether few turns follow the first one, however the loop is come to.
+/// Whether few turns follow the first one, however the loop is reached.
 fn has_few(handling: &Handling, statement: &Statement) -> bool {
     let reached = handling.before(statement.id).is_some();
     let few = |flow: &Flow| flow.loops.get(&statement.id).is_none_or(|ending| ending.does);
@@ -102,16 +102,16 @@ fn is_once(policy: &Policy, condition: &Expression) -> bool {
     constant(policy, condition) == Some(Value::Bool(false))
 }
 
-/// How a loop has no way out.
+/// In which way a loop has no way out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endless {
-    /// Whoever comes to it stays.
+    /// It never ends if it is reached.
     Always,
-    /// Whoever has had a turn stays.
+    /// It never ends once it has had a turn.
     OnceBegun,
 }
 
-/// Whether it is a loop without a way out. A guard that may fail is one: it ends the handler, and the policy.
+/// Whether a loop has no way out. A guard that may fail is one: it ends the handler, and the policy is out.
 pub(super) fn endless(handling: &Handling, facts: &[Facts], statement: &Statement) -> Option<Endless> {
     let StatementKind::Loop { condition, body, step, .. } = &statement.kind else { return None };
     let (mut ended, mut guarded) = (false, false);
@@ -142,19 +142,19 @@ pub(super) fn endless(handling: &Handling, facts: &[Facts], statement: &Statemen
     handling.flows.iter().filter_map(ending).any(|ending| stays(&ending)).then_some(Endless::OnceBegun)
 }
 
-/// Whether this becomes of a loop that is run, however it is come to.
+/// Whether a run of the loop shows this, however the loop is reached.
 fn is_run(handling: &Handling, statement: &Statement, what: Run) -> bool {
     let mut entries = entries(handling, statement).peekable();
     entries.peek().is_some() && entries.all(|entry| turned::run(handling.policy, statement, entry) == Some(what))
 }
 
-/// What is known where a loop is come to: one of these states is the case.
+/// What is known where a loop is reached: one of these states holds.
 fn entries<'a>(handling: &'a Handling, statement: &Statement) -> impl Iterator<Item = &'a State> {
     let id = statement.id;
     handling.flows.iter().filter_map(move |flow| flow.entries.get(&id))
 }
 
-/// Whether a loop goes on until two numbers are equal that never are.
+/// Whether a loop goes on until two numbers are equal, and they never are.
 fn misses(handling: &Handling, statement: &Statement) -> bool {
     let StatementKind::Loop { condition, test, body, step } = &statement.kind else { return false };
     let turns = Turns { handling, statement, test: *test, body, step };
@@ -162,10 +162,10 @@ fn misses(handling: &Handling, statement: &Statement) -> bool {
     turns.is_quiet() && entries.peek().is_some() && entries.all(|entry| turned::misses(&turns, condition, entry))
 }
 
-/// Whether a loop that has had a turn goes on because no turn changes what its condition is made of.
+/// Whether a loop that has had a turn goes on because no turn changes what its condition reads.
 fn never_changes(handling: &Handling, statement: &Statement) -> bool {
     let StatementKind::Loop { condition, test, body, step } = &statement.kind else { return false };
-    // An assignment can change who is the first of a container.
+    // An assignment can change which thread is the first of a container.
     let of_first = |it: &Expression| matches!(it.names().place.and_then(Place::thread), Some(Thread::First(_)));
     let of_link = |it: &Expression| matches!(it, Expression::Linked { .. });
     if condition.any(&open::may_differ) || condition.any(&of_first) || condition.any(&of_link) {
@@ -186,7 +186,7 @@ pub(super) struct Turns<'a> {
     step: &'a Block,
 }
 
-/// Which way a number goes.
+/// The direction in which a number moves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Up,
@@ -207,21 +207,21 @@ impl Turns<'_> {
         self.handling.policy
     }
 
-    /// Whether nothing in a turn can end the handler, nor change what is not seen.
+    /// Whether nothing in a turn can leave it, end the handler, or have an unseen effect.
     fn is_quiet(&self) -> bool {
         let mut quiet = true;
         for block in [self.body, self.step] {
             walk::statements(block, &mut |statement| {
                 quiet &= !statement.ends() && !matches!(statement.kind, StatementKind::Verbatim { .. });
                 quiet &= !statement.leaves(Leave::Loop) && !statement.leaves(Leave::Turn);
-                // A guard that fails ends it, too.
+                // A guard that fails ends the handler, too.
                 quiet &= statement.moves().is_none();
             });
         }
         quiet
     }
 
-    /// How far each turn takes a number, whatever happens in it.
+    /// How far each turn moves a number, whatever happens in it.
     pub fn moves_by(&self, number: &Expression) -> Option<i128> {
         let Expression::Read(place @ (Place::Local(_) | Place::Variable(_))) = number else {
             return constant(self.handling.policy, number).map(|_| 0);
@@ -231,10 +231,10 @@ impl Turns<'_> {
         steps.map(|step| self.stride(step, place).filter(|_| direct(step))).sum()
     }
 
-    /// The tests that each turn comes to, and how they come out if the handler does not end there.
+    /// The tests that each turn reaches, each with the outcome with which the turn goes on.
     fn tests_to_go_on(&self) -> impl Iterator<Item = (&Expression, bool)> {
         let leaves = |block: &Block| walk::certainly(block, &|_| false);
-        // Who goes on with the next turn does not come to what follows.
+        // A `continue` skips what follows.
         let come_to = self.body.iter().take_while(|statement| !statement.leaves(Leave::Turn));
         come_to.chain(self.step).filter_map(move |statement| {
             let StatementKind::If { condition, then, otherwise } = &statement.kind else { return None };
@@ -242,7 +242,7 @@ impl Turns<'_> {
         })
     }
 
-    /// The same as [`Turns::count`], of a test that must come out so for another turn.
+    /// The same as [`Turns::count`], for a test with this outcome wherever another turn follows.
     fn counts(&self, test: &Expression, outcome: bool) -> bool {
         if let Expression::Unary(UnaryOperator::Not, operand) = test {
             return self.counts(operand, !outcome);
@@ -257,7 +257,8 @@ impl Turns<'_> {
         operator.comparison().is_some_and(|comparison| self.compares(comparison.negated(), left, right))
     }
 
-    /// Whether the loop goes on only while one number is on one side of another, and each turn takes them nearer to each other.
+    /// Whether the loop goes on only while one number is on one side of another, and each turn takes them nearer
+    /// together.
     fn count(&self, condition: &Expression) -> bool {
         if let Expression::NotZero(counter) = condition {
             return self.hits(counter, &Expression::Literal(Value::Int(0)));
@@ -269,7 +270,7 @@ impl Turns<'_> {
         operator.comparison().is_some_and(|comparison| self.compares(comparison, left, right))
     }
 
-    /// The same of a comparison.
+    /// The same for a comparison.
     fn compares(&self, comparison: Comparison, left: &Expression, right: &Expression) -> bool {
         match comparison {
             Comparison::Less => self.meet(left, right, false),
@@ -281,7 +282,7 @@ impl Turns<'_> {
         }
     }
 
-    /// Whether the lower one rises in each turn, or the higher one falls, and neither goes away from the other.
+    /// Whether each turn raises the lower number or lowers the higher one, and neither moves away from the other.
     fn meet(&self, low: &Expression, high: &Expression, equal: bool) -> bool {
         self.nears(low, high, equal, Way::Up)
             || self.nears(high, low, equal, Way::Down)
@@ -289,7 +290,7 @@ impl Turns<'_> {
             || self.halves(low, high, equal)
     }
 
-    /// Whether each turn takes one of them nearer to the other, whichever it is.
+    /// Whether each turn takes one of the numbers nearer to the other, no matter which one.
     fn close(&self, low: &Expression, high: &Expression, equal: bool) -> bool {
         let (Expression::Read(low), Expression::Read(high)) = (low, high) else { return false };
         let own = |place: &Place| {
@@ -304,13 +305,13 @@ impl Turns<'_> {
             && (Turns::always(self.body, &both) || Turns::always(self.step, &both))
     }
 
-    /// Whether a turn can be left before its end, for the next one.
+    /// Whether a turn can skip its rest and go on with the next one.
     fn skips(&self) -> bool {
         self.body.iter().any(|statement| statement.leaves(Leave::Turn))
     }
 
-    /// Whether each turn goes on with one half of the numbers between the two: first it takes the number in the middle, then it
-    /// takes the lower one past it or the higher one to it, or before it if the two can be equal.
+    /// Whether each turn goes on with one half of the numbers between the two. First it computes the middle. Then it
+    /// moves the lower number past the middle, or the higher one to it (or before it, if the two can be equal).
     fn halves(&self, low: &Expression, high: &Expression, equal: bool) -> bool {
         use BinaryOperator::{Add, Divide, Subtract};
         let (Expression::Read(low_place), Expression::Read(high_place)) = (low, high) else { return false };
@@ -338,8 +339,8 @@ impl Turns<'_> {
         };
         let found = self.body.iter().enumerate().find_map(|(at, it)| Some((at, middle_of(it)?, it)));
         let Some((at, middle, first)) = found else { return false };
-        // Below 0 the middle is rounded the other way, and a sum can wrap. If the two are in order where the loop is come to, the lower one
-        // only rises from there, and the higher one falls.
+        // Below 0 the middle is rounded the other way, and a sum can wrap. If the two are in order where the loop is
+        // reached, the lower one only rises from there, and the higher one only falls.
         let by_gap = matches!(&first.kind, StatementKind::Set { value: Expression::Binary(Add, ..), .. });
         let fits = |state: &State| {
             let range = |it: &Expression| evaluate(self.handling.policy, state, it);
@@ -383,7 +384,7 @@ impl Turns<'_> {
             && after.iter().any(|statement| Turns::always(std::slice::from_ref(statement), &[low_place, high_place]))
     }
 
-    /// Whether each turn takes this counter this way, to this bound and not past the end of the numbers, and the bound does not flee.
+    /// Whether each turn moves this counter this way to the bound without wrapping, and the bound does not recede.
     fn nears(&self, counter: &Expression, bound: &Expression, equal: bool, way: Way) -> bool {
         let Expression::Read(counter @ (Place::Local(_) | Place::Variable(_) | Place::Attribute(Thread::Local(_), _))) =
             counter
@@ -397,7 +398,8 @@ impl Turns<'_> {
             && (self.is_steady(bound) || self.comes(bound, way.other()))
     }
 
-    /// What a bound is; of sizes of containers the most that they can be for who counts up to them, the least for who counts down.
+    /// The value of a bound. For sizes: the most that they can be for a counter that rises, the least for one that
+    /// falls.
     fn limit(&self, bound: &Expression, way: Way) -> Option<Value> {
         let policy = self.handling.policy;
         let mut containers = Vec::new();
@@ -406,7 +408,7 @@ impl Turns<'_> {
         constant(policy, bound).or(counted.then_some(Value::Int(if way == Way::Up { most } else { 0 })))
     }
 
-    /// How far all assignments of a turn take a counter together, if each is done once and all go one way.
+    /// How far all assignments of a turn together move a counter, if each is executed at most once and all go one way.
     fn strides(&self, counter: &Place) -> Option<i128> {
         let strides: Vec<i128> = self
             .steps(counter)
@@ -417,7 +419,7 @@ impl Turns<'_> {
         one_way.then(|| strides.iter().sum())
     }
 
-    /// Whether each turn takes a counter by one to a bound that is there where it goes.
+    /// Whether each turn moves a counter by one to a bound that lies ahead, or divides it to 0.
     fn hits(&self, counter: &Expression, bound: &Expression) -> bool {
         let Expression::Read(place @ (Place::Local(_) | Place::Variable(_) | Place::Attribute(Thread::Local(_), _))) =
             counter
@@ -462,7 +464,7 @@ impl Turns<'_> {
         place == counter && **left == Expression::Read(counter.clone()) && by >= 2
     }
 
-    /// The statements of a turn that can assign a place, with those that only may.
+    /// The statements of a turn that may assign a place.
     fn steps(&self, place: &Place) -> Vec<&Statement> {
         let mut steps = Vec::new();
         for block in [self.body, self.step] {
@@ -475,7 +477,7 @@ impl Turns<'_> {
         steps
     }
 
-    /// Whether an assignment takes the counter this way, by one at least and not past the end of the numbers.
+    /// Whether an assignment moves the counter this way, by one at least and not past the end of the numbers.
     fn goes(&self, step: &Statement, counter: &Place, way: Way, limit: Option<Value>, equal: bool) -> bool {
         let StatementKind::Set { place, value } = &step.kind else { return false };
         if place != counter {
@@ -497,7 +499,7 @@ impl Turns<'_> {
                 return true;
             }
         }
-        // It is above 0 since the test.
+        // It is above 0, as the test has shown.
         let above = match limit {
             Some(Value::Int(bound)) => bound >= i64::from(equal),
             Some(Value::Bool(_) | Value::Time(_) | Value::Float(_)) | None => false,
@@ -513,7 +515,7 @@ impl Turns<'_> {
         self.known_to_go(step, counter, value, way)
     }
 
-    /// Whether a statement is done once in a turn, if at all.
+    /// Whether a statement is executed at most once in a turn.
     fn is_once(&self, step: &Statement) -> bool {
         fn within(block: &Block, step: &Statement) -> bool {
             let inside = |statement: &Statement| {
@@ -525,7 +527,7 @@ impl Turns<'_> {
         within(self.body, step) || within(self.step, step)
     }
 
-    /// Whether what is known before an assignment says that it takes the counter this way.
+    /// Whether what is known before an assignment shows that it moves the counter this way.
     fn known_to_go(&self, step: &Statement, counter: &Place, value: &Expression, way: Way) -> bool {
         use BinaryOperator::{Add, Divide, Multiply, Subtract};
         let policy = self.handling.policy;
@@ -560,7 +562,7 @@ impl Turns<'_> {
             })
     }
 
-    /// How far an assignment takes the counter; `None` if it is another statement.
+    /// How far an assignment moves the counter; `None` for any other statement.
     fn stride(&self, statement: &Statement, counter: &Place) -> Option<i128> {
         let StatementKind::Set { place, value: Expression::Binary(operator, left, right) } = &statement.kind else {
             return None;
@@ -578,12 +580,12 @@ impl Turns<'_> {
         }
     }
 
-    /// Whether whoever comes to the end of a block has assigned one of these.
+    /// Whether every path to the end of a block assigns one of these.
     fn always(block: &[Statement], counters: &[&Place]) -> bool {
         walk::certainly(block, &|statement| statement.assigns().is_some_and(|(place, _)| counters.contains(&place)))
     }
 
-    /// Whether a bound is a variable that turns take only this way, if they assign it at all.
+    /// Whether a bound is a variable that turns move only this way, if they assign it at all.
     fn comes(&self, bound: &Expression, way: Way) -> bool {
         let Expression::Read(place @ (Place::Local(_) | Place::Variable(_))) = bound else { return false };
         let comes = |(assigned, value): (&Place, &Expression), step| {
@@ -592,7 +594,7 @@ impl Turns<'_> {
         self.steps(place).iter().all(|step| step.assigns().is_some_and(|assigns| comes(assigns, step)))
     }
 
-    /// Whether a bound is made of what no turn changes, and of sizes of containers: no loop makes threads.
+    /// Whether a bound consists of what no turn changes, and of sizes of containers: no loop makes threads.
     fn is_steady(&self, bound: &Expression) -> bool {
         match bound {
             Expression::Literal(_) | Expression::Constant(_) | Expression::Size(_) => true,
@@ -600,12 +602,12 @@ impl Turns<'_> {
             Expression::Read(place @ (Place::Local(_) | Place::Variable(_) | Place::VariableElement { .. })) => {
                 self.steps(place).is_empty() && place.index().is_none_or(|index| self.is_steady(index))
             }
-            // Whatever name stands for the thread, no turn assigns this attribute.
+            // By whatever name, no turn assigns this attribute.
             Expression::Read(
                 place @ (Place::Attribute(Thread::Local(_), _)
                 | Place::AttributeElement { thread: Thread::Local(_), .. }),
             ) => self.steps(place).is_empty() && place.index().is_none_or(|index| self.is_steady(index)),
-            // It is the same throughout a handler.
+            // `now` is the same throughout a handler.
             Expression::Now => true,
             Expression::Unary(_, operand) | Expression::Convert(_, operand) => self.is_steady(operand),
             Expression::Binary(_, left, right) => self.is_steady(left) && self.is_steady(right),
@@ -624,8 +626,8 @@ impl Turns<'_> {
     }
 }
 
-/// Whether adding a float, or subtracting it, always takes another one this way, by half of it at least: no sum is so great that what is
-/// added is rounded away.
+/// Whether a float that is added or subtracted always moves another one this way, by at least half its own value: no
+/// sum is so great that rounding loses it.
 fn floats_go(operator: BinaryOperator, is: (f64, f64), by: (f64, f64), way: Way) -> bool {
     let up = if operator == BinaryOperator::Add {
         way == Way::Up
@@ -643,11 +645,11 @@ fn floats_go(operator: BinaryOperator, is: (f64, f64), by: (f64, f64), way: Way)
 fn may_assign(statement: &Statement, sought: &Place) -> bool {
     match &statement.kind {
         StatementKind::Set { place, .. } => may_be(place, sought),
-        // Text that is not ours may find a way to what it does not name, but for locals.
+        // Verbatim text may reach what it does not name, except for locals.
         StatementKind::Verbatim { text, .. } => {
             !matches!(sought, Place::Local(_)) || text.places().any(|place| may_be(place, sought))
         }
-        // The thread that it visits is another one in each round.
+        // Its cursor names another thread in each round.
         StatementKind::Foreach { cursor, .. } | StatementKind::Follow { cursor, .. } => {
             sought.thread() == Some(Thread::Local(*cursor))
         }
@@ -664,7 +666,7 @@ fn may_assign(statement: &Statement, sought: &Place) -> bool {
     }
 }
 
-/// Whether an assignment to a place can change a variable.
+/// Whether an assignment to one place can change the other.
 fn may_be(place: &Place, sought: &Place) -> bool {
     let share =
         |one: std::ops::Range<usize>, other: std::ops::Range<usize>| one.start < other.end && other.start < one.end;

@@ -12,7 +12,7 @@ use crate::policy::{
     StatementKind, Thread,
 };
 
-/// Writes down what is known of each statement, and refuses transfers that cannot succeed.
+/// Records what is known of each statement, and refuses transfers that cannot succeed.
 pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut Diagnostics) {
     walk::statements(&handling.handler.body, &mut |statement| {
         let before = handling.before(statement.id);
@@ -26,7 +26,7 @@ pub(super) fn check(handling: &Handling, facts: &mut [Facts], diagnostics: &mut 
     });
 }
 
-/// What is not proved on every path to a statement.
+/// The guards that are not proved on every path to a statement.
 fn left(handling: &Handling, statement: &Statement) -> Vec<Guard> {
     let open = |guard: &Guard| {
         !handling.all_before(statement.id).all(|state| match guard {
@@ -70,8 +70,8 @@ fn known(handling: &Handling, statement: &Statement, state: &State) -> Facts {
     facts
 }
 
-/// What is said of a statement that is never reached, so that even then nothing goes wrong: everything can be that this
-/// handler has. One that runs in the instance of no node has the containers of nodes, another has those of threads.
+/// The facts of a statement that is never reached. They are safe even if it is: its thread can be in any container that
+/// the handler has. A global handler has the containers of nodes, any other those of threads.
 fn feared(handling: &Handling, statement: &Statement) -> Facts {
     let could_hold = |local: LocalId| {
         let holds = handling.entity(local);
@@ -107,7 +107,7 @@ fn feared(handling: &Handling, statement: &Statement) -> Facts {
     Facts { guards: guards(handling, statement), never: true, positions, in_hand: named.is_some(), refile }
 }
 
-/// Everything that could be guarded.
+/// All guards that a statement can need.
 pub(super) fn guards(handling: &Handling, statement: &Statement) -> Vec<Guard> {
     let mut guards = Vec::new();
     if let StatementKind::Dispatch { slot } = &statement.kind {

@@ -1,4 +1,4 @@
-//! A loop is run, turn by turn, where all that decides in it is known when it is come to: it ends, or comes to where it has been before.
+//! Runs a loop turn by turn if all that decides in it is known at its start: it ends, or returns to an earlier state.
 
 use super::state::State;
 use super::termination::Turns;
@@ -7,18 +7,18 @@ use crate::policy::{
     BinaryOperator, Block, Element, Expression, Place, Policy, Statement, StatementKind, Test, Type, VariableId,
 };
 
-/// So many statements and tests are run.
+/// At most this many statements and tests are run.
 const MOST_STEPS: usize = 20_000;
 
-/// What becomes of a loop.
+/// What a run of a loop shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Run {
     Ends,
-    /// What has been before is again: it never ends.
+    /// The loop returns to an earlier state, so it never ends.
     Repeats,
 }
 
-/// What becomes of a loop that is come to in this state; `None` if that is not known, or takes too long.
+/// Runs a loop that is reached in this state; `None` if the result is not known, or takes too long.
 pub(super) fn run(policy: &Policy, statement: &Statement, entry: &State) -> Option<Run> {
     let mut runner = Runner { policy, steps: 0 };
     match runner.statement(statement, entry.clone())? {
@@ -33,7 +33,7 @@ enum Next {
     On(State),
     /// The end of the handler.
     Out,
-    /// Nothing ever: a loop goes round.
+    /// Nothing: a loop goes round for ever.
     Round,
 }
 
@@ -64,7 +64,7 @@ impl Runner<'_> {
             StatementKind::Loop { condition, test, body, step } => {
                 let mut state = state;
                 let mut tests = *test == Test::Before;
-                // The start of a turn that is waited for, for twice as many turns each time.
+                // The state whose return is awaited. It is renewed after twice as many turns each time.
                 let (mut before, mut waits, mut waited) = (None, 1_u64, 0_u64);
                 loop {
                     if tests && !self.outcome(&state, condition)? {
@@ -87,7 +87,7 @@ impl Runner<'_> {
                 }
             }
             StatementKind::Return { .. } => Some(Next::Out),
-            // No value changes, and what asks for links is not known.
+            // No value changes, and conditions on links are not followed.
             StatementKind::Link { .. } => Some(Next::On(state)),
             // Where threads move, sizes change, and guards can fail.
             StatementKind::Transfer { .. }
@@ -134,7 +134,8 @@ impl Runner<'_> {
     }
 }
 
-/// Whether two numbers that must not be equal for another turn never are: they move by what leaves the lowest bits of their difference alone.
+/// Whether two numbers never become equal, as they must for the loop to end: their steps leave the lowest bits of their
+/// difference alone.
 pub(super) fn misses(turns: &Turns, condition: &Expression, entry: &State) -> bool {
     let Expression::Binary(BinaryOperator::NotEqual, left, right) = condition else { return false };
     let policy = turns.policy();

@@ -1,13 +1,13 @@
-//! Whether a policy limits a turn: whether a thread that computes for ever loses the processor to others at some time. A policy need not,
-//! and many do not on purpose; its author is told.
+//! Whether a policy limits turns: whether a thread that computes for ever loses the processor at some time. A policy
+//! need not limit them, and many do not on purpose; its author is told.
 
 use super::Verified;
 use crate::framework::{Event, Framework, Move, Stage};
 use crate::policy::{Block, ContainerRef, Policy, Source, StateClass};
 
 impl Verified<Policy> {
-    /// If no handler of an event that time itself raises, a tick or a timer, takes the processor from a thread: the event by which one
-    /// could. `None` also where the host tells policies of no such event, and ends turns itself or not at all.
+    /// The event by which the policy could limit turns, if no handler of a tick or a timer takes the processor from a
+    /// thread. `None` also if the host raises no such event for policies, and ends turns itself or not at all.
     pub fn unlimited_turns(&self, framework: &Framework) -> Option<String> {
         let policy = self.policy();
         let met = framework.as_met(policy.timers(), policy.has_nodes());
@@ -22,7 +22,7 @@ impl Verified<Policy> {
     }
 }
 
-/// Whether it comes to threads that run and to no other, and can leave them running: as time passes.
+/// Whether an event names running threads only, and can leave them running, as time passes.
 fn is_of_who_runs(event: &Event) -> bool {
     let mut moves = event.rules.iter().flat_map(|rule| &rule.moves);
     let running = Stage::In(StateClass::Running);
@@ -31,7 +31,7 @@ fn is_of_who_runs(event: &Event) -> bool {
         && moves.all(|one| matches!(one, Move::Parameter(0, from, _) if *from == running))
 }
 
-/// Whether a thread that may run is moved to where it is READY.
+/// Whether a block moves a thread that may be RUNNING to a READY container.
 fn takes(policy: &Policy, block: &Block) -> bool {
     block.iter().any(|statement| {
         let moves = statement.moves().is_some_and(|(source, destination)| {

@@ -1,4 +1,4 @@
-//! Nothing stands behind a statement that ends the handler (2005, §6.1).
+//! No statement follows one that ends the handler (2005, §6.1).
 
 use super::condition::constant;
 use super::termination::endless;
@@ -47,7 +47,7 @@ fn block<'a>(
                 .related(end.at, past)
                 .help("remove it, or put it before that statement"),
             );
-            // What follows is as unreachable; once is enough.
+            // What follows is unreachable, too; one report is enough.
             return ended;
         }
         ended = match &statement.kind {

@@ -1,8 +1,9 @@
-//! What is known of values: of each a range, and the range of an expression made of them. A float is followed by its place in
-//! the order of all floats, which is an integer: none is "not a number".
+//! What is known of values: a range for each, and the range of an expression made of them. A float is represented by
+//! its place in the order of all floats, an integer. No float is "not a number".
 //!
-//! Only what nobody but the handler changes is followed: its locals, the variables of the policy, and attributes of threads that
-//! locals name. Two reads of an import differ. What is assigned to an attribute by another name may be assigned to any of them.
+//! Only what the handler alone changes is followed: its locals, the policy's variables, and attributes of threads that
+//! locals name. Two reads of an import may differ. An assignment to an attribute by another name may concern any of
+//! these threads.
 
 use super::condition::{all_run_there, branch, runs_there, sizes};
 use super::state::{Size, Spot, State, Why};
@@ -11,21 +12,22 @@ use crate::policy::{
     Policy, Thread, Type, UnaryOperator, Value,
 };
 
-/// The values between two bounds, both included; of bools, `false` is 0 and `true` is 1; of floats, their places in the order.
+/// The values between two bounds, both included. For bools, `false` is 0 and `true` is 1; for floats, places in their
+/// order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub ty: Type,
     pub least: i64,
     pub most: i64,
-    /// So many of the lowest bits are the same in each of them, and these they are: they stay so when a number wraps.
+    /// How many of the lowest bits all values share, and these bits. They stay valid when a number wraps.
     pub low: (u32, i64),
     /// Where this is known from.
     pub why: Why,
-    /// Whether each of them can be, as far as is known: see [`super::open`].
+    /// Whether each of the values is possible, as far as is known: see [`super::open`].
     pub open: bool,
 }
 
-/// Why a value is known does not matter to what is known.
+/// Where a value is known from makes no difference to what is known.
 impl PartialEq for Range {
     fn eq(&self, other: &Self) -> bool {
         (self.least, self.most, self.low) == (other.least, other.most, other.low)
@@ -60,7 +62,7 @@ impl Range {
         Range { ty, least, most, low, why: Why::Unknown, open: false }
     }
 
-    /// Those of the values that end in these bits; all of them, if none does.
+    /// The values that end in these bits, or all if none does.
     fn ending_in(self, known: u32, bits: i64) -> Range {
         if self.low.0 >= known {
             return self;
@@ -88,7 +90,7 @@ impl Range {
         (known, kept(self.low.1, known))
     }
 
-    /// The lowest and the highest of floats.
+    /// The lowest and the highest float.
     pub fn floats(self, policy: &Policy) -> (f64, f64) {
         let any = Range::any(policy, Type::Float);
         (float(self.least.max(any.least)), float(self.most.min(any.most)))
@@ -99,12 +101,12 @@ impl Range {
         (self.least == self.most).then_some(self.least)
     }
 
-    /// The same, known from elsewhere.
+    /// The same range, known from elsewhere.
     pub fn because(self, why: Why) -> Range {
         Range { why, ..self }
     }
 
-    /// The values that are in both. `None`: there are none.
+    /// Those that also lie between these bounds. `None`: there are none.
     pub fn within(self, least: i64, most: i64, why: Why) -> Option<Range> {
         let narrowed = Range { least: self.least.max(least), most: self.most.min(most), ..self };
         let why = if narrowed == self { self.why } else { why };
@@ -115,7 +117,7 @@ impl Range {
         Some(Range { why, low, ..narrowed })
     }
 
-    /// The values that are in one of them, and those between.
+    /// The values in either range, and those in between.
     pub fn join(self, other: Range) -> Range {
         let why = if self.why == other.why { self.why } else { Why::Unknown };
         let open = self.open && other.open;
@@ -129,7 +131,7 @@ impl Range {
         }
     }
 
-    /// `self`, and where `next` reaches beyond it the next of these steps, or every value of the type.
+    /// `self`; where `next` reaches beyond it, up to the next of `steps`, or to the end of the type.
     pub fn widen(self, next: Range, steps: &[i64], any: Range) -> Range {
         let least = if next.least < self.least {
             let below = steps.partition_point(|step| *step <= next.least);
@@ -158,12 +160,12 @@ fn order(float: f64) -> i64 {
     if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }
 }
 
-/// More threads than this are in no container: each takes a byte at least, and ints of fewer bits end before.
+/// No container holds more threads than this: each takes at least a byte, and ints of fewer bits end before.
 pub(super) fn most_threads(policy: &Policy) -> i64 {
     highest(policy).min(i64::MAX >> 8)
 }
 
-/// The highest int of a policy. It stands for every size from there on, too.
+/// The highest int of a policy. It also stands for every greater size.
 pub(super) fn highest(policy: &Policy) -> i64 {
     i64::MAX >> unused(policy)
 }
@@ -172,18 +174,18 @@ fn unused(policy: &Policy) -> u32 {
     64 - u32::from(policy.int_bits)
 }
 
-/// At the start of a handler: nothing is known of its variables and those of the policy, which come first.
+/// Values of which nothing is known: those of the policy's variables, then those of the handler's.
 pub(super) fn unknown(policy: &Policy, locals: impl Iterator<Item = LocalKind>) -> Vec<Range> {
     let own = policy.variables.iter().map(|variable| Range::any(policy, variable.ty));
     let of_handler = locals.map(|kind| match kind {
         LocalKind::Value(ty) => Range::any(policy, ty),
-        // It names a thread or a node; nobody asks for its value.
+        // It names a thread or a node, and nobody asks for its value.
         LocalKind::Thread | LocalKind::Node => Range::any(policy, Type::Int),
     });
     own.chain(of_handler).collect()
 }
 
-/// Which value of a state a variable has.
+/// The index of a variable among the values of a state.
 pub(super) fn index(policy: &Policy, place: &Place) -> Option<usize> {
     match place {
         Place::Variable(variable) => Some(variable.0),
@@ -196,7 +198,7 @@ pub(super) fn index(policy: &Policy, place: &Place) -> Option<usize> {
     }
 }
 
-/// What a place can hold, if it is one that is followed.
+/// What a place can hold, if it is followed.
 pub(super) fn known(policy: &Policy, state: &State, place: &Place) -> Option<Range> {
     if let Place::Attribute(Thread::Local(local), attribute) = place {
         let any = Range::any(policy, policy.attributes.get(attribute.0)?.ty);
@@ -206,7 +208,7 @@ pub(super) fn known(policy: &Policy, state: &State, place: &Place) -> Option<Ran
     index(policy, place).map(|index| state.value(index))
 }
 
-/// The state in which a place holds one of these values, if it is one that is followed.
+/// The state in which a place holds one of these values, if it is followed.
 pub(super) fn with(policy: &Policy, state: State, place: &Place, range: Range) -> State {
     match (place, index(policy, place)) {
         (Place::Attribute(Thread::Local(local), attribute), _) if is_followed(policy, place) => {
@@ -217,7 +219,7 @@ pub(super) fn with(policy: &Policy, state: State, place: &Place, range: Range) -
     }
 }
 
-/// Whether it is followed what a place holds. Of nodes and timers the host assigns some itself.
+/// Whether the value of a place is followed. The host itself assigns some attributes of nodes, and timers.
 pub(super) fn is_followed(policy: &Policy, place: &Place) -> bool {
     let own = |attribute: &Attribute| attribute.of == Entity::Thread && attribute.timer.is_none();
     match place {
@@ -232,7 +234,7 @@ pub(super) fn is_followed(policy: &Policy, place: &Place) -> bool {
     }
 }
 
-/// The variable to which an expression adds a number without wrapping, as the state numbers values, and that number.
+/// The variable, by its index in the state, to which an expression adds a number without wrapping, and that number.
 pub(super) fn steps_by(policy: &Policy, state: &State, value: &Expression) -> Option<(usize, i64)> {
     let (place, by) = match value {
         Expression::Read(place) => (place, 0),
@@ -335,7 +337,7 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             let range = evaluate(policy, state, operand);
             truth(range.least <= 0 && range.most >= 0, range.single() != Some(0))
         }
-        // Below 1 there is no number to draw: that is 0.
+        // With a bound below 1, the draw is 0.
         Expression::Random(below) => {
             Range::between(Type::Int, 0, evaluate(policy, state, below).most.saturating_sub(1).max(0))
         }
@@ -345,12 +347,12 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             };
             let both = [of(true, one), of(false, other)].into_iter().flatten().reduce(Range::join);
             let any = || Range::any(policy, policy.type_of(&[], one).unwrap_or(Type::Int));
-            // Why it is known is told of the place where the condition is tested, and this is none.
+            // A source would refer to the place of the condition's test, and there is none here.
             Range { open: false, why: Why::Unknown, ..both.unwrap_or_else(any) }
         }
         Expression::Binary(operator, left, right) => {
             let mut containers = Vec::new();
-            // A sum of sizes does not wrap in 64 bits: there are no so many threads.
+            // A sum of sizes does not wrap in 64 bits: there cannot be that many threads.
             if policy.int_bits == 64 && sizes(expression, &mut containers) {
                 let sizes: Vec<Size> =
                     containers.iter().map(|one| state.size_of(&element(policy, state, one))).collect();
@@ -366,7 +368,7 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
     }
 }
 
-/// What is named; of an array the element itself, if it is known which.
+/// The container that is named; an element of an array itself, if its index is known.
 pub(super) fn element(policy: &Policy, state: &State, container: &ContainerRef) -> ContainerRef {
     match container {
         ContainerRef::Element { first, length, index } => match evaluate(policy, state, index).single() {
@@ -377,7 +379,7 @@ pub(super) fn element(policy: &Policy, state: &State, container: &ContainerRef) 
     }
 }
 
-/// Whether a spot is in what is named, or can be.
+/// Whether a spot is, or can be, in what `container` names.
 fn in_it(spot: &Spot, container: &ContainerRef) -> bool {
     spot.container().is_some_and(|place| container.may_be(place))
 }
@@ -388,7 +390,7 @@ fn truth(can_be_false: bool, can_be_true: bool) -> Range {
 
 fn binary(policy: &Policy, operator: BinaryOperator, a: Range, b: Range) -> Range {
     use BinaryOperator::{Add, Multiply, Subtract};
-    // A policy that comes as text may join what does not go together: nothing is known of that.
+    // A policy that comes as text may combine any types. Nothing is known of the result.
     let Some(ty) = operator.joins(a.ty, b.ty) else { return Range::between(a.ty, i64::MIN, i64::MAX) };
     if operator.is_called() {
         let of = |one: i64, other: i64| if operator == BinaryOperator::Least { one.min(other) } else { one.max(other) };
@@ -407,7 +409,7 @@ fn binary(policy: &Policy, operator: BinaryOperator, a: Range, b: Range) -> Rang
         let (least, most) = all.fold((i128::MAX, i128::MIN), |(least, most), one| (least.min(one), most.max(one)));
         exact(policy, ty, least, most)
     };
-    // Sums and products end as their operands say, even where they wrap; a remainder of a power of two ends as the dividend.
+    // Low bits of sums and products follow from the operands', even if they wrap; modulo a power of two keeps them.
     let width = if ty == Type::Int { u32::from(policy.int_bits) } else { i64::BITS };
     let both = a.low.0.min(b.low.0).min(width);
     let power = b.single().filter(|by| *by > 0 && by.count_ones() == 1).map_or(0, i64::trailing_zeros);
@@ -436,12 +438,12 @@ fn binary(policy: &Policy, operator: BinaryOperator, a: Range, b: Range) -> Rang
             let all = || [a.least, a.most].into_iter().flat_map(|a| amounts.map(|by| a >> by));
             Range::between(ty, all().min().unwrap_or(i64::MIN), all().max().unwrap_or(i64::MAX))
         }
-        // Above.
+        // Handled above.
         BinaryOperator::Least | BinaryOperator::Greatest => Range::any(policy, ty),
     }
 }
 
-/// `&`, `|` and `^` of ints. What is not negative stays within the bits that the higher one has.
+/// `&`, `|` and `^` of ints. If neither is negative, the result has no more bits than the higher one.
 fn bits(policy: &Policy, operator: BinaryOperator, a: Range, b: Range) -> Range {
     let of = |a: i64, b: i64| {
         if operator == BinaryOperator::BitAnd {
@@ -469,13 +471,13 @@ fn bits(policy: &Policy, operator: BinaryOperator, a: Range, b: Range) -> Range 
         (_, _) => (any.least, any.most),
     };
     let known = a.low.0.min(b.low.0);
-    // `x & ~7` ends in 0 bits, whatever `x` is.
+    // `x & ~7` ends in zeros, whatever `x` is.
     let zeros = |of: Range| of.low.1.trailing_zeros().min(of.low.0);
     let none = if operator == BinaryOperator::BitAnd { zeros(a).max(zeros(b)) } else { 0 };
     Range::between(Type::Int, least, most).ending_in(known, of(a.low.1, b.low.1)).ending_in(none, 0)
 }
 
-/// All bits are gone where the amount is the width or more.
+/// If the amount is the width or more, no bit remains.
 fn shifted_left(policy: &Policy, a: Range, by: Range) -> Range {
     let width = i64::from(policy.int_bits);
     if by.least >= width {
@@ -489,8 +491,8 @@ fn shifted_left(policy: &Policy, a: Range, by: Range) -> Range {
     made.ending_in(known.min(u32::from(policy.int_bits)), a.low.1.checked_shl(amount).unwrap_or(0))
 }
 
-/// Sums, differences and products of floats are rounded, and stay in order: those of the bounds bound all others. Any of them, if that of
-/// two bounds is "not a number".
+/// Rounded sums, differences and products of floats stay in order, so those of the bounds bound all others. If one of
+/// these is "not a number", the result can be any float.
 fn floats(policy: &Policy, operator: BinaryOperator, a: Range, b: Range) -> Range {
     let of = |a: f64, b: f64| {
         if operator == BinaryOperator::Add {
@@ -544,7 +546,7 @@ fn exact(policy: &Policy, ty: Type, least: i128, most: i128) -> Range {
     }
 }
 
-/// By zero it is 0; the smallest int by -1 wraps.
+/// By zero it is 0, and the smallest int by -1 wraps.
 fn divide(policy: &Policy, ty: Type, a: Range, b: Range) -> Range {
     let divisors = [b.least, b.most, -1, 1].into_iter().filter(|by| *by != 0 && b.least <= *by && *by <= b.most);
     let mut all: Vec<i128> =
@@ -556,7 +558,7 @@ fn divide(policy: &Policy, ty: Type, a: Range, b: Range) -> Range {
     exact(policy, ty, least, most)
 }
 
-/// By zero it is 0, else nearer to zero than the divisor, and with the sign of the dividend.
+/// By zero it is 0. Otherwise it is nearer to zero than the divisor, and has the sign of the dividend.
 fn remainder(ty: Type, a: Range, b: Range) -> Range {
     if let (Some(a), Some(b)) = (a.single(), b.single()) {
         let exact = if b == 0 { 0 } else { a.wrapping_rem(b) };

@@ -1,4 +1,4 @@
-//! Going through the statements and expressions of a handler.
+//! Walks through the statements and expressions of a handler.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ pub(super) fn statements<'a>(block: &'a [Statement], visit: &mut impl FnMut(&'a 
     }
 }
 
-/// Whether whoever comes to the end of a block has done what is sought, or has ended the handler or the loop around it.
+/// Whether every path through a block does what is sought, or ends the handler or the enclosing loop.
 pub(super) fn certainly(block: &[Statement], sought: &impl Fn(&Statement) -> bool) -> bool {
     for statement in block {
         let own = |leaves: Leave| statement.is_loop() && statement.blocks().flatten().any(|inner| inner.leaves(leaves));
         let mut branches = statement.branches();
-        // Who leaves a loop does not come to the end of its body.
+        // A turn that leaves a loop early does not reach the end of its body.
         if own(Leave::Loop) || own(Leave::Turn) {
             branches.clear();
         }
@@ -28,7 +28,7 @@ pub(super) fn certainly(block: &[Statement], sought: &impl Fn(&Statement) -> boo
         if sought(statement) || statement.ends() || out || inside {
             return true;
         }
-        // What follows is not come to by all.
+        // Not every path reaches what follows.
         if statement.leaves(Leave::Turn) {
             return false;
         }
@@ -36,7 +36,7 @@ pub(super) fn certainly(block: &[Statement], sought: &impl Fn(&Statement) -> boo
     false
 }
 
-/// Whether there is verbatim text in an expression; `alone`: text for which nothing stands.
+/// Whether there is verbatim text in an expression; `alone`: only text without an `else` part.
 pub(super) fn has_verbatim(expression: &Expression, alone: bool) -> bool {
     let own = matches!(expression, Expression::Verbatim { otherwise, .. } if !alone || otherwise.is_none());
     own || expression.parts().any(|part| has_verbatim(part, alone))
@@ -62,7 +62,7 @@ pub(super) fn length(block: &Block) -> usize {
     length
 }
 
-/// How many statements there are.
+/// How many statements there are in a policy.
 pub(super) fn count(policy: &Policy) -> usize {
     let mut count = 0;
     for handler in policy.events.iter().chain(&policy.queries) {

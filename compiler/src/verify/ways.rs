@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 
 use crate::policy::{ContainerId, ContainerRef};
 
-/// Each: from a container to any of those that one destination can name, which have numbers in a row. So there are as many as containers
-/// that threads can leave, and not one for each pair of the elements of an array.
+/// Each way leads from a container to any of those that one destination can name, which have consecutive numbers. So
+/// there are as many ways as containers that threads can leave, and not one per pair of elements of an array.
 #[derive(Debug, Default)]
 pub(super) struct Ways(BTreeSet<(ContainerId, Targets)>);
 
-/// The first, and how many.
+/// The first container, and their number.
 type Targets = (ContainerId, usize);
 
 impl Ways {
-    /// Also from each of these to whatever the destination can name.
+    /// Adds ways from each of these to whatever the destination can name.
     pub fn add(&mut self, sources: impl IntoIterator<Item = ContainerId>, destination: &ContainerRef) {
         let targets = destination.numbers();
         self.0.extend(sources.into_iter().map(|from| (from, (ContainerId(targets.start), targets.len()))));
     }
 
-    /// Also those. Whether any is new.
+    /// Adds those. Returns whether any is new.
     pub fn extend(&mut self, others: Ways) -> bool {
         let before = self.0.len();
         self.0.extend(others.0);
         self.0.len() > before
     }
 
-    /// Where threads can be that were in one of these containers, after they have gone any of these ways in any order.
+    /// Where threads can be that were in one of these containers and then went any of these ways, in any order.
     pub fn reached(&self, places: impl IntoIterator<Item = ContainerId>) -> BTreeSet<ContainerId> {
         let mut reached: BTreeSet<ContainerId> = places.into_iter().collect();
         let mut pending: Vec<ContainerId> = reached.iter().copied().collect();

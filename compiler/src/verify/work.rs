@@ -1,4 +1,4 @@
-//! An event that dispatches leaves one thread running, and the host idle only when nothing is ready.
+//! An event that dispatches leaves one thread running. The host idles only when nothing is ready.
 
 use super::flow::{End, EndKind};
 use super::situation::{Situation, of_class};
@@ -29,7 +29,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// At a dispatch, where a thread may run besides the one dispatched.
+/// At a dispatch: where a thread may run besides the one that is dispatched.
 fn others(handling: &Handling, slot: ContainerId, end: &End) -> Vec<ContainerId> {
     let alone = |size: Size| size.most.is_some_and(|most| most <= 1);
     let runs = |container: &ContainerId| {
@@ -38,7 +38,7 @@ fn others(handling: &Handling, slot: ContainerId, end: &End) -> Vec<ContainerId>
     of_class(handling.policy, Entity::Thread, StateClass::Running).filter(runs).collect()
 }
 
-/// At any other end, where somebody may run who did not before.
+/// At any other end: where a thread may run that did not run before.
 fn more(handling: &Handling, situation: &Situation, end: &End) -> Vec<ContainerId> {
     let grown = |container: &ContainerId| {
         let (before, after) = (situation.start.size(*container).most, end.state.size(*container).most);
@@ -47,7 +47,7 @@ fn more(handling: &Handling, situation: &Situation, end: &End) -> Vec<ContainerI
     of_class(handling.policy, Entity::Thread, StateClass::Running).filter(grown).collect()
 }
 
-/// At any other end, where somebody may be ready, unless a rule lets the host idle.
+/// At any other end: where a thread may be ready, unless a rule lets the host idle.
 fn ready(handling: &Handling, situation: &Situation, end: &End) -> Vec<ContainerId> {
     let demands = situation.rules.iter().map(|rule| {
         rule.moves.iter().find_map(|step| match step {
@@ -55,7 +55,7 @@ fn ready(handling: &Handling, situation: &Situation, end: &End) -> Vec<Container
             Move::One(..) | Move::Parameter(..) => None,
         })
     });
-    // Some rule is content without a dispatch.
+    // Some rule demands no dispatch.
     let Some(classes) = demands.collect::<Option<Vec<StateClass>>>() else { return Vec::new() };
     let containers = classes.iter().flat_map(|class| of_class(handling.policy, Entity::Thread, *class));
     containers.filter(|container| !end.state.empty(*container)).collect()
@@ -93,7 +93,7 @@ fn left_ready(handling: &Handling, event: &Event, situation: &Situation, end: &E
         |other: &End| other.at == end.at && other.kind == end.kind && !ready(handling, situation, other).is_empty();
     let written = if handling.handler.written.is_empty() { &event.name } else { &handling.handler.written };
     let mut places = ready(handling, situation, end);
-    // Of those into which nothing ever goes there is no need to speak.
+    // Containers that nothing fills need not be mentioned.
     let filled = walk::filled(handling.policy);
     if places.iter().any(|container| filled.contains(container)) {
         places.retain(|container| filled.contains(container));

@@ -90,7 +90,8 @@ pub fn judge(wanted: usize, workers: usize) -> Vec<Judged> {
 
 /// The shipped policies, and tests that use what no shipped policy does: arrays of containers, several timers, threads that are moved before they are given away.
 fn policies() -> Vec<PathBuf> {
-    let tests = ["levels", "timers", "nodes", "stealing", "links"].map(|name| root().join(format!("tests/run/{name}.sched")));
+    let tests =
+        ["levels", "timers", "nodes", "stealing", "links"].map(|name| root().join(format!("tests/run/{name}.sched")));
     shipped_policies().into_iter().chain(tests).collect()
 }
 

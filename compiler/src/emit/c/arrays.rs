@@ -1,4 +1,4 @@
-//! Arrays of containers: which element is meant, and the functions that look at all of them.
+//! Arrays of containers: which element is meant, and the functions that go through all of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,24 +16,24 @@ pub(super) enum Helper {
     Count,
     /// The first element that holds a thread.
     First,
-    /// Chains the threads of all elements, for a visitor that moves them.
+    /// Chains the threads of all elements, for a loop that moves them.
     Walk,
 }
 
 /// The functions that a file needs, each with the first element of its array.
 pub(super) type Helpers = BTreeSet<(ContainerId, Helper)>;
 
-/// A container in a statement: in C, for all of it.
+/// The container of a statement, in C, for all of the statement.
 pub(super) struct Site {
     /// `self->ready[from]`
     pub member: String,
     /// `in_ready + from`
     pub number: String,
-    /// One of those that it can be, for what all of them share.
+    /// One of the containers that it can be, for what they share.
     pub id: ContainerId,
 }
 
-/// Where a thread can be, elements of an array together.
+/// Where a thread can be; the elements of an array are one group.
 pub(super) enum Group {
     /// This container.
     One(ContainerId),
@@ -46,7 +46,7 @@ pub(super) fn within(thread: &str, number: &str, length: usize) -> String {
     format!("{thread}->container >= {number} && {thread}->container < {number} + {length}")
 }
 
-/// The containers of a list; of an array, several elements make one group.
+/// The containers of a list, in groups: several elements of one array are one group.
 pub(super) fn groups(policy: &Policy, containers: &[ContainerId]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for id in containers {
@@ -66,7 +66,7 @@ pub(super) fn groups(policy: &Policy, containers: &[ContainerId]) -> Vec<Group> 
 }
 
 impl Group {
-    /// Whether a thread is there, as a condition.
+    /// The condition that a thread is there.
     pub(super) fn holds(&self, names: &Names, thread: &str) -> String {
         match self {
             Group::One(id) => format!("{thread}->container == {}", names.numbers[id.0]),
@@ -74,7 +74,7 @@ impl Group {
         }
     }
 
-    /// The container in which it is.
+    /// The container.
     pub(super) fn member(&self, names: &Names, thread: &str) -> String {
         match self {
             Group::One(id) => names.containers[id.0].clone(),
@@ -93,7 +93,7 @@ impl Group {
         }
     }
 
-    /// One of the containers, for what all of them share.
+    /// One of the containers, for what they share.
     pub(super) fn id(&self) -> ContainerId {
         match self {
             Group::One(id) | Group::Array(id, _) => *id,
@@ -102,7 +102,7 @@ impl Group {
 }
 
 impl Body<'_> {
-    /// Which element an index means.
+    /// The element that an index means.
     pub(super) fn element(&mut self, index: &Expression, length: usize) -> String {
         let index = expression(self, index);
         format!("catapults_element({index}, {length})")
@@ -143,7 +143,7 @@ impl Body<'_> {
         format!("{}({})", self.names.helper(first, helper), self.names.host.instance.arguments(""))
     }
 
-    /// A container of a statement: what is computed to find it is computed once, and kept under this name.
+    /// The container of a statement. What is computed to find it is computed once, and kept under this name.
     pub(super) fn site(&mut self, container: &ContainerRef, wanted: &str) -> Site {
         let (first, which) = match container {
             ContainerRef::One(id) => {
@@ -227,7 +227,7 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
     text
 }
 
-/// The head of a loop over the threads of a container that stay where they are.
+/// The head of a loop over the threads of a container, which stay where they are.
 pub(super) fn visit(kind: &ContainerKind, member: &str, t: &str, pointer: &str) -> String {
     match kind {
         ContainerKind::Threadref => format!("for ({pointer}{t} = {member}; {t} != NULL; {t} = NULL)"),

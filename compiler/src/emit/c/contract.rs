@@ -1,4 +1,4 @@
-//! What a file says to its host: a description with a table of handlers, or a name for each handler.
+//! How a file presents itself to its host: by a description with a table of handlers, or by handlers' names.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::host::Instance;
 use super::names::Names;
 use super::{Unit, arrays, class, string};
 
-/// A function, and what it is called.
+/// A function and its name.
 struct Yields {
     name: String,
     text: String,
@@ -172,7 +172,7 @@ impl Unit<'_> {
         self.put(&text);
     }
 
-    /// The handlers of `switch_out` and `schedule` in one, for a host that raises them one right after the other.
+    /// The handlers of `switch_out` and `schedule` in one function, for a host that raises one right after the other.
     fn yields(&mut self, table: &[(String, String)]) -> Option<Yields> {
         let handler = |event: &str| table.iter().find(|(member, _)| member == event).map(|(_, function)| function);
         let (switch_out, schedule) = (handler("switch_out")?, handler("schedule")?);
@@ -199,7 +199,7 @@ impl Unit<'_> {
         Some(Yields { name, text })
     }
 
-    /// For a host that includes the file: how each event is raised, each query asked, and each imported variable set.
+    /// For a host that includes the file: how it raises events, asks queries and sets imported variables.
     pub(super) fn for_host(
         &mut self,
         table: &[(String, String)],
@@ -273,7 +273,8 @@ impl Unit<'_> {
         self.put(&text);
     }
 
-    /// For a host that includes the file: the function that raises the event of a timer, by the number that the timer has; none without timers.
+    /// For a host that includes the file: the function that raises a timer's event, by the timer's number. `None`: no
+    /// timers.
     fn expire(&mut self, timeouts: &[(String, String)], never_stop: &[String]) -> Option<String> {
         if timeouts.is_empty() {
             return None;
@@ -313,7 +314,7 @@ impl Unit<'_> {
     }
 }
 
-/// What the policy keeps of each thread, timers excepted: their values mean nothing to another policy.
+/// What the policy keeps for each thread, except timers: their values mean nothing to another policy.
 fn attribute_rows(policy: &Policy, names: &Names) -> Vec<String> {
     let kept = policy
         .attributes
@@ -327,7 +328,7 @@ fn attribute_rows(policy: &Policy, names: &Names) -> Vec<String> {
     .collect()
 }
 
-/// The containers of threads that are RUNNING; an array is one part.
+/// The RUNNING containers of threads; an array is one part.
 fn running_parts(policy: &Policy, names: &Names) -> Vec<String> {
     let running = policy
         .containers
@@ -349,7 +350,7 @@ fn place_rows(policy: &Policy) -> Vec<String> {
     own.map(|handler| format!("    {{{}, {}}},\n", string(&handler.name), handler.at.line)).collect()
 }
 
-/// Where a handler begins that a host calls so; 0: it is the framework's.
+/// The line where the handler with this name in C begins; 0: it is the framework's.
 fn line_of(policy: &Policy, handler: &str) -> u32 {
     let mut own = policy.events.iter().chain(&policy.queries).filter(|one| one.owner == Owner::Policy);
     own.find(|one| one.name.replace('.', "_") == handler).map_or(0, |one| one.at.line)

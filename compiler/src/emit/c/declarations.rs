@@ -7,10 +7,11 @@ use crate::policy::{ContainerKind, Element, Entity, Import, SortKey, Value};
 use super::{Contract, Handlers, Instance, Unit, class, expression, type_name};
 
 impl Unit<'_> {
-    /// Enumeration constants where they fit into C's `int`, else objects. Of an array a host that includes the file has one copy.
+    /// Enumeration constants if they fit into C's `int`, else objects. If a host includes the file, an array exists
+    /// once.
     pub(super) fn constants(&mut self) {
         let (mut small, mut large) = (String::new(), String::new());
-        // Nobody warns of what stands in a file that is included.
+        // In a file that is included, compilers do not warn of unused objects.
         let unused = match self.names.host.handlers {
             Handlers::Table => " __attribute__((unused))",
             Handlers::Name => "",
@@ -58,7 +59,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The members that hold threads, or nodes, and the variables of an instance, or of all.
+    /// The members for containers of threads or of nodes, and the variables of an instance or of all.
     pub(super) fn members(&self, holds: Entity) -> Vec<(String, String)> {
         let (policy, names) = (self.policy, &self.names);
         let mut rows = Vec::new();
@@ -86,7 +87,7 @@ impl Unit<'_> {
         rows
     }
 
-    /// Those of what is there once, however many instances there are.
+    /// The members that exist once, however many instances there are.
     pub(super) fn single_members(&self) -> Vec<(String, String)> {
         let (policy, names) = (self.policy, &self.names);
         let mut rows = Vec::new();
@@ -233,7 +234,7 @@ pub(super) fn members(rows: &[(String, String)]) -> String {
     text
 }
 
-/// How a member is declared; `None` for the elements of an array but the first, which declares them all.
+/// How a member is declared. `None` for all elements of an array but the first, which declares the array.
 pub(super) fn declared(name: &str, element: Option<Element>) -> Option<String> {
     match element {
         None => Some(name.to_owned()),

@@ -1,6 +1,7 @@
-//! What a host that counts its bytes is spared: a line that all branches of an `if` begin or end with stands before it or after it, a
-//! threadref that all of them fill is a local until then, the way into a container is a function where several statements lead there, and so is a loop that sorts threads: where few registers
-//! are, what is done seldom costs whatever is done often, if it stands beside it.
+//! Saves bytes for a small host. A line with which all branches of an `if` begin or end stands once, before or after
+//! it. A threadref that all branches fill is a local until then. The way into a container is a function if several
+//! statements lead there, and so is a loop that sorts threads. Where registers are few, code that runs rarely costs the
+//! code beside it that runs often.
 
 use super::handler::{Body, can_stop};
 use super::names::Names;
@@ -13,7 +14,7 @@ use crate::policy::{
 /// The containers into which several statements move threads.
 pub(super) fn often_entered(policy: &Policy) -> Vec<ContainerId> {
     let mut entries = vec![0; policy.containers.len()];
-    // Handlers of one body, such as those of a family, are one function.
+    // Handlers with one body, such as those of a family, are one function.
     let mut bodies: Vec<&Block> = Vec::new();
     for handler in &policy.events {
         let at = |block: &Block| block.first().map(|statement| statement.at);
@@ -44,8 +45,8 @@ fn count(block: &Block, entries: &mut [usize]) {
     }
 }
 
-/// The functions that lead into such containers. A host that keeps each function in a file of its own defines CATAPULTS_SEPARATE, and
-/// in one file CATAPULTS_DEFINE_ with the function's name.
+/// The functions that lead into such containers. A host that keeps each function in its own file defines
+/// CATAPULTS_SEPARATE, and in one file CATAPULTS_DEFINE_ with the function's name.
 pub(super) fn ways_in(policy: &Policy, names: &Names) -> String {
     let parameters = names.host.instance.parameters(&names.policy, "struct catapults_thread *t");
     let mut text = String::new();
@@ -53,7 +54,7 @@ pub(super) fn ways_in(policy: &Policy, names: &Names) -> String {
         let container = &policy.containers[id.0];
         let member = format!("{}{}", names.host.instance.of_self(), names.containers[id.0]);
         let put = put(policy, names, *id, &member, "t", &names.numbers[id.0]);
-        // The only copy can be whole.
+        // There is one copy: it needs no call.
         let put = put.replace("catapults_list_append(", "catapults_list_append_here(");
         let about = format!("/* Into `{}`. */", container.name);
         text.push_str(&of_its_own(&about, function, &parameters, &format!(" {put} ")));
@@ -94,19 +95,19 @@ pub(super) fn put(policy: &Policy, names: &Names, id: ContainerId, member: &str,
     }
 }
 
-/// What is written once for all branches.
+/// What all branches share, written once.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// Statements whose thread has been taken out of its threadref before.
+    /// Statements whose thread has already been taken out of its threadref.
     taken: Vec<StatementId>,
-    /// Statements after which the thread's place is still to be written down, and the local that stands for the threadref until then.
+    /// Statements after which the thread's place is still to be written, and the local for the threadref until then.
     unwritten: Vec<(StatementId, Option<String>)>,
 }
 
-/// A threadref that every branch of an `if` fills at last.
+/// A threadref that every branch of an `if` fills last.
 pub(super) struct Filled {
     slot: ContainerId,
-    /// What holds the thread until then, if nobody asks for it in between.
+    /// What holds the thread until then, if nothing looks at the threadref.
     local: Option<String>,
 }
 
@@ -119,7 +120,7 @@ impl Shared {
         self.unwritten.iter().any(|(unwritten, _)| *unwritten == statement)
     }
 
-    /// What is filled in the place of the threadref.
+    /// The local that is filled in place of the threadref.
     pub(super) fn local_of(&self, statement: StatementId) -> Option<&str> {
         let (_, local) = self.unwritten.iter().find(|(unwritten, _)| *unwritten == statement)?;
         local.as_deref()
@@ -127,7 +128,7 @@ impl Shared {
 }
 
 impl Body<'_> {
-    /// Before an `if`: every branch begins by taking the same thread out of the same threadref.
+    /// Before an `if` of which every branch begins by taking the same thread out of the same threadref.
     pub(super) fn before_branches(&mut self, statement: &Statement) {
         let mut found = Vec::new();
         let Some((thread, slot)) = self.taken_first(std::slice::from_ref(statement), &mut found) else { return };
@@ -172,7 +173,7 @@ impl Body<'_> {
         }
     }
 
-    /// Which threadref every branch of an `if` fills at last: the thread's place is written down once, by [`Body::after_branches`].
+    /// The threadref that all branches of an `if` fill last. [`Body::after_branches`] writes the thread's place, once.
     pub(super) fn filled_last(&mut self, statement: &Statement) -> Option<Filled> {
         let (mut found, mut asked) = (Vec::new(), false);
         let slot = self.put_last(std::slice::from_ref(statement), &mut found, &mut asked)?;
@@ -188,7 +189,7 @@ impl Body<'_> {
         Some(Filled { slot, local })
     }
 
-    /// After the `if`. What is known to hold the thread, for the next statement.
+    /// After the `if`. Returns the local that holds the thread now, for the next statement.
     pub(super) fn after_branches(&mut self, filled: Filled) -> Option<(ContainerId, String)> {
         let (number, slot) = (self.names.numbers[filled.slot.0].clone(), self.container(filled.slot));
         let Some(local) = filled.local else {
@@ -200,9 +201,9 @@ impl Body<'_> {
         Some((filled.slot, local))
     }
 
-    /// `asked`: an assignment after a transfer looks into the threadref.
+    /// `asked`: set if an assignment after a transfer looks into the threadref.
     fn put_last(&self, block: &[Statement], found: &mut Vec<StatementId>, asked: &mut bool) -> Option<ContainerId> {
-        // Assignments do not mind, unless they ask where threads are.
+        // Assignments do not matter, unless they ask where threads are.
         let index = block.iter().rposition(|statement| !self.is_indifferent(statement))?;
         let (last, after) = (&block[index], &block[index + 1..]);
         let slot = match &last.kind {
@@ -241,8 +242,8 @@ impl Body<'_> {
 }
 
 impl Body<'_> {
-    /// What was written since `start` is a loop over a container that moves threads. It becomes a function, if it needs nothing of the
-    /// handler around it.
+    /// Moves what was written since `start`, a loop over a container that moves threads, into a function, if it needs
+    /// nothing of the handler around it.
     pub(super) fn apart(&mut self, statement: &Statement, container: &ContainerRef, block: &Block, start: usize) {
         let ContainerRef::One(id) = container else { return };
         let outside = |index: usize| !self.locals[index].is_empty();

@@ -1,4 +1,4 @@
-//! Expressions: C's own operators where they mean the same, with the parentheses that a careful reader wants.
+//! Expressions: with C's own operators where they mean the same, and with the parentheses that careful readers want.
 
 use super::arrays::Helper;
 use super::handler::Body;
@@ -41,7 +41,7 @@ impl Piece {
         format!("({})", self.text)
     }
 
-    /// As an operand of something that binds at `level`.
+    /// The text as an operand of an operator that binds at `level`.
     fn at_least(self, level: Level) -> String {
         if self.level < level { self.in_parentheses() } else { self.text }
     }
@@ -52,7 +52,7 @@ pub(super) fn expression(body: &mut Body, value: &Expression) -> String {
     piece(body, value).text
 }
 
-/// A value in the source of C.
+/// A value as C writes it.
 pub(super) fn literal(value: Value) -> String {
     match value {
         Value::Int(i64::MIN) => "INT64_MIN".to_owned(),
@@ -71,7 +71,7 @@ pub(super) fn literal(value: Value) -> String {
     }
 }
 
-/// How tightly a value holds together as it is written.
+/// How tightly a value binds as it is written.
 fn level(value: Value) -> Level {
     match value {
         Value::Int(value) if value < 0 => Level::Unary,
@@ -158,10 +158,10 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
     }
 }
 
-/// What numbers come to that do not depend on anything.
+/// The result of arithmetic on constants.
 struct Sum {
     value: Value,
-    /// On the way a number did not fit. A C compiler would complain of the sum.
+    /// A number did not fit on the way, so a C compiler would complain of the sum.
     beyond: bool,
 }
 
@@ -272,7 +272,7 @@ fn binary(
     }
     let next = literal_after(body, operator, right);
     let (symbol, level) = match operator {
-        // A small processor asks for the sign of a difference.
+        // A small processor tests the sign of a difference.
         BinaryOperator::LessOrEqual if next.is_some() => ("<", Level::Relation),
         BinaryOperator::Greater if next.is_some() => (">=", Level::Relation),
         BinaryOperator::Divide if is_float(body, whole) => ("/", Level::Product),
@@ -302,11 +302,11 @@ fn binary(
     };
     let (left, right) = (piece(body, left), piece(body, next.as_ref().unwrap_or(right)));
     let (left, right) = match level {
-        // `a == b == c` and `!a == b` mean something in C that few read from them.
+        // `a == b == c` and `!a == b` have a meaning in C that few expect.
         Level::Equality | Level::Relation => (comparand(left), comparand(right)),
         Level::Or => (disjunct(left), disjunct(right)),
         Level::And => (left.at_least(Level::And), right.at_least(Level::Equality)),
-        // C compilers ask for them, too.
+        // C compilers ask for these parentheses, too.
         Level::BitOr | Level::BitXor | Level::BitAnd => (left.at_least(Level::Unary), right.at_least(Level::Unary)),
         Level::Sum => (left.at_least(Level::Sum), right.at_least(Level::Product)),
         Level::Product => (left.at_least(Level::Product), right.at_least(Level::Unary)),
@@ -314,7 +314,7 @@ fn binary(
     };
     let made = Piece { text: format!("{left} {symbol} {right}"), level };
     match level {
-        // Where no number would come of it, it is 0.
+        // A result that is not a number becomes 0.
         Level::Sum | Level::Product if is_float(body, whole) => {
             Piece::primary(format!("catapults_number({})", made.text))
         }
@@ -332,7 +332,7 @@ fn binary(
     }
 }
 
-/// Of `x > 3` in a small host: 4, for `x >= 4`.
+/// In a small host, for `x > 3`: 4, for `x >= 4`.
 fn literal_after(body: &Body, operator: BinaryOperator, right: &Expression) -> Option<Expression> {
     let strict = matches!(operator, BinaryOperator::Greater | BinaryOperator::LessOrEqual);
     let Expression::Literal(Value::Int(value)) = right else { return None };
@@ -348,14 +348,14 @@ fn disjunct(operand: Piece) -> String {
     if operand.level == Level::And { operand.in_parentheses() } else { operand.at_least(Level::Or) }
 }
 
-/// `|slot| == 1`, in a small host also `|queue| > 0`, and the like: a pointer is compared, nothing is counted.
+/// `|slot| == 1`, in a small host also `|queue| > 0`, and the like: compares a pointer, and counts nothing.
 fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right: &Expression) -> Option<Piece> {
     let (Expression::Size(slot), Expression::Literal(Value::Int(literal))) = (left, right) else { return None };
     if matches!(slot, ContainerRef::Whole { .. }) {
         return None;
     }
     let is_slot = *body.kind(slot) == ContainerKind::Threadref;
-    // Only these ask no more of a longer container than whether it is empty.
+    // Only these comparisons ask just whether a longer container is empty.
     let comparison = operator.comparison()?;
     let of_emptiness = match comparison {
         Comparison::Equal | Comparison::NotEqual | Comparison::Greater | Comparison::LessOrEqual => 0,
@@ -374,7 +374,7 @@ fn occupied(body: &mut Body, operator: BinaryOperator, left: &Expression, right:
     }
 }
 
-/// C's operator where the divisor is a literal that it agrees on, else the function that decides about 0 and -1.
+/// C's operator if the divisor is a literal on which the two agree, else the function that treats 0 and -1.
 fn division(
     body: &mut Body,
     whole: &Expression,
@@ -396,7 +396,7 @@ fn division(
     narrow(body, whole, quotient)
 }
 
-/// A function of two values of one type, and of the width of that.
+/// A call of a function of two values of one type, with the suffix for their width.
 fn called(body: &mut Body, function: &str, left: &Expression, right: &Expression) -> Piece {
     let width = match body.policy.type_of(&body.handler.locals, left) {
         Some(Type::Float) => "_float",
@@ -407,7 +407,7 @@ fn called(body: &mut Body, function: &str, left: &Expression, right: &Expression
     Piece::primary(format!("{function}{width}({left}, {right})"))
 }
 
-/// Arithmetic is done at C's `int` or wider; at a narrower `int` of the policy the result is cut off, unless it is a time.
+/// Arithmetic is done in C's `int` or wider. At a narrower `int` of the policy, results other than times are cut off.
 fn narrow(body: &Body, expression: &Expression, value: Piece) -> Piece {
     match (body.policy.int_bits, body.policy.type_of(&body.handler.locals, expression)) {
         (64, _) | (_, Some(Type::Time | Type::Float)) => value,
@@ -472,7 +472,7 @@ impl Body<'_> {
             Place::Import(id) => self.shared_member(&self.names.imports[id.0].0),
             Place::Attribute(thread, id) => {
                 let thread = self.thread(*thread);
-                // Of a timer, the instant.
+                // For a timer, its instant.
                 let instant = if self.is_timer(*id) { ".instant" } else { "" };
                 let of = match self.policy.attributes[id.0].of {
                     Entity::Thread => &self.names.thread,

@@ -1,4 +1,4 @@
-//! The handlers as functions: one for each distinct body, and which event or query of the framework has which.
+//! The handlers as functions: one for each distinct body, and which event or query of the framework it serves.
 
 use super::arrays::Helpers;
 use super::handler::{Body, Shape, body};
@@ -10,14 +10,14 @@ use crate::policy::{Handler, Owner, Policy};
 use crate::verify::Verified;
 use std::fmt::Write;
 
-/// The text of all handlers, and what they need before them.
+/// The text of all handlers, and what must stand before them.
 pub(super) struct Functions {
     pub text: String,
     pub uses_take: bool,
-    /// The same of nodes.
+    /// The same for nodes.
     pub uses_take_node: bool,
     pub helpers: Helpers,
-    /// Those that return no stop.
+    /// The functions that return no stop.
     pub never_stop: Vec<String>,
 }
 
@@ -27,16 +27,17 @@ struct Function<'a> {
     shape: Shape,
     /// From the parameter list to the closing brace.
     text: String,
-    /// It cannot stop, and has no means of saying so.
+    /// Whether it cannot stop, and so returns no stop.
     silent: bool,
     uses_take: bool,
     helpers: Helpers,
 }
 
-/// A name, and the function that serves it.
+/// The name of a handler, and the function that serves it.
 pub(super) type Entry = (String, String);
 
-/// Translates every handler; also returns the table, (member, function) each, and the events of timers, (event, function) each.
+/// Translates every handler. Also returns the table as (member, function), and the events of timers as (event,
+/// function).
 pub(super) fn functions(
     verified: &Verified<Policy>,
     framework: &Framework,
@@ -163,7 +164,8 @@ fn definition(body: &Body, shape: Shape, names: &Names) -> String {
     text
 }
 
-/// `schedule`; for several the family that was written or that they share (`block.*` gives `block`), else the first one's.
+/// `schedule`; for several, the family that was written or that they share (`block.*` gives `block`), else the first
+/// name.
 fn function_name(handlers: &[&Handler]) -> String {
     let Some((first, others)) = handlers.split_first() else { return String::new() };
     let mut name = first.name.as_str();

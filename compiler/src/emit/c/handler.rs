@@ -30,7 +30,7 @@ pub(super) enum Shape {
     Query,
 }
 
-/// A body under translation, and what it has turned out to need.
+/// A body that is being translated, and what it turns out to need.
 pub(super) struct Body<'a> {
     pub verified: &'a Verified<Policy>,
     pub policy: &'a Policy,
@@ -41,7 +41,7 @@ pub(super) struct Body<'a> {
     source: &'a str,
     /// By local: its name where it is in scope.
     pub(super) locals: Vec<String>,
-    /// Its statements as the source has them, once one is to be quoted.
+    /// Its statements as written in the source, made when the first one is quoted.
     heads: OnceCell<Heads>,
     /// Which locals are read.
     pub used: Vec<bool>,
@@ -53,20 +53,20 @@ pub(super) struct Body<'a> {
     can_stop: bool,
     /// Whether a thread is taken out of one of many containers.
     pub uses_take: bool,
-    /// The functions over all elements of an array that are called.
+    /// The functions over all elements of an array that it calls.
     pub helpers: Helpers,
-    /// What is written once for several statements.
+    /// What several statements share, written once.
     pub(super) shared: Shared,
     /// After a statement: a local that holds the thread of a threadref.
     held: Option<(ContainerId, String)>,
-    /// Of each loop that we are in, the innermost last.
+    /// For each enclosing loop, the innermost last.
     turns: Vec<loops::Turn>,
     pub(super) scope: Scope,
     pub(super) depth: usize,
     pub(super) text: String,
 }
 
-/// Translates the statements; `text` of the result is what stands between the braces, indented once.
+/// Translates the statements. `text` of the result stands between the braces, indented once.
 pub(super) fn body<'a>(
     verified: &'a Verified<Policy>,
     names: &'a Names,
@@ -110,7 +110,7 @@ pub(super) fn body<'a>(
     body
 }
 
-/// Whether a statement can stop the handler.
+/// Whether a statement of a block can stop the handler.
 pub(super) fn can_stop(verified: &Verified<Policy>, block: &Block) -> bool {
     block.iter().any(|statement| {
         matches!(statement.kind, StatementKind::Fail { .. })
@@ -119,7 +119,7 @@ pub(super) fn can_stop(verified: &Verified<Policy>, block: &Block) -> bool {
     })
 }
 
-/// Whether control never reaches the end.
+/// Whether control never reaches the end of a block.
 fn ends(block: &Block) -> bool {
     block.last().is_some_and(|statement| match &statement.kind {
         StatementKind::Dispatch { .. } | StatementKind::Return { .. } | StatementKind::Fail { .. } => true,
@@ -160,7 +160,7 @@ impl Body<'_> {
         format!("{}{name}", self.names.host.instance.of_self())
     }
 
-    /// A member of what the instances of all nodes share; without nodes, of the one instance.
+    /// A member of what all nodes' instances share; without nodes, of the one instance.
     pub(super) fn shared_member(&mut self, name: &str) -> String {
         if self.policy.has_nodes() && !self.handler.global {
             let shared = self.member(&self.names.shared_member);
@@ -174,12 +174,12 @@ impl Body<'_> {
         self.member(&self.names.containers[id.0])
     }
 
-    /// Whether the function has no means of saying that it stopped: one that cannot, and that stands in no table of those that can.
+    /// Whether the function returns no stop: it cannot stop, and stands in no table with those that can.
     pub(super) fn is_silent(&self) -> bool {
         self.names.host.handlers == Handlers::Name && self.shape != Shape::Query && !self.can_stop
     }
 
-    /// The end of a handler before its end.
+    /// The `return` of a handler that ends early.
     fn returning(&self) -> &'static str {
         if self.is_silent() && self.shape == Shape::Event { "return;" } else { "return NULL;" }
     }
@@ -229,8 +229,8 @@ impl Body<'_> {
         self.depth -= 1;
     }
 
-    /// Declares the values that belong to this block: mentioned in several of its statements, and not first by an assignment of
-    /// the block itself, which declares what it assigns.
+    /// Declares the values that belong to this block: several of its statements mention them, and the first is not an
+    /// assignment, which would declare what it assigns.
     fn declare_values(&mut self, block: &Block) {
         for index in self.handler.parameters..self.handler.locals.len() {
             let local = LocalId(index);
@@ -301,7 +301,7 @@ impl Body<'_> {
             StatementKind::Verbatim { text, .. } => {
                 let lines = verbatim::statement(self, text);
                 self.from(statement, "{");
-                // A string that goes on in the next line would grow.
+                // A string that continues on the next line would grow.
                 let continued = lines.iter().any(|line| line.ends_with('\\'));
                 let depth = self.depth;
                 self.depth = if continued { 0 } else { depth + 1 };

@@ -1,4 +1,4 @@
-//! A hierarchy for hosts that load it: a file for each policy, and one with the table that says who stands under whom.
+//! A hierarchy for hosts that load it: a file for each policy, and one with the table of schedulers and parents.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -15,17 +15,17 @@ pub(super) fn files(hierarchy: &Hierarchy, framework: &Framework, host: Host) ->
     let symbols = symbols(hierarchy);
     let table = super::both(format!("{}.c", hierarchy.name()), table(hierarchy, framework, &symbols));
     let policies = hierarchy.policies().iter().zip(&symbols).map(|(policy, symbol)| {
-        // Beside what is made of the policy alone.
+        // It stands beside the file made of the policy alone.
         let name = format!("{}-{}.c", hierarchy.name(), symbol.trim_start_matches(PREFIX));
         super::both(name, super::unit(policy, framework, host, Some(symbol)))
     });
     std::iter::once(table).chain(policies).flatten().collect()
 }
 
-/// No name of a policy's file begins so; see `names.rs`.
+/// No name in a policy's file begins like this; see `names.rs`.
 const PREFIX: &str = "catapults_policy_";
 
-/// What the policies are called, of which two can have the same name.
+/// The symbols of the policies, of which two can have the same name.
 fn symbols(hierarchy: &Hierarchy) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let mut symbols = Vec::new();
@@ -93,7 +93,7 @@ fn table(hierarchy: &Hierarchy, framework: &Framework, symbols: &[String]) -> St
 fn entry(node: &Node, symbols: &[String]) -> String {
     let count = node.parameters.len();
     let parameters = if count == 0 { "NULL".to_owned() } else { format!("parameters_of_{}", node.name) };
-    // The root is its own.
+    // The root's parent is the root.
     let parent = node.parent.unwrap_or(0);
     format!(
         "{{{}, &CATAPULTS_EXPORTED({}), {parent}, {count}, {parameters}}}",

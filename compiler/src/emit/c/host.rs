@@ -1,4 +1,4 @@
-//! What must be known of hosts: the answers to three questions. Whatever here differs between languages goes by one of them.
+//! What must be known of hosts: the answers to three questions. All differences between languages follow from them.
 
 use super::string;
 use crate::policy::ContainerKind;
@@ -20,27 +20,27 @@ pub(super) enum Instance {
     Object,
 }
 
-/// How a host finds handlers, and all else that it asks for.
+/// How a host finds handlers, and all else that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Handlers {
-    /// In a table, by a description of the policy: it can be loaded.
+    /// In a table, by a description of the policy, which can be loaded.
     Table,
     /// By name: the host includes the file in each of its own that raises events.
     Name,
 }
 
-/// Which headers lie beneath.
+/// Which headers are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contract {
     /// `frameworks/shared/catapults`.
     Shared,
-    /// `frameworks/shared/small/catapults`, where bytes are counted.
+    /// `frameworks/shared/small/catapults`, for hosts where bytes count.
     Small,
 }
 
 impl Host {
     /// # Panics
-    /// A table needs a description. No constant can be otherwise.
+    /// A table needs a description. A constant without one does not compile.
     pub(super) const fn new(instance: Instance, handlers: Handlers, contract: Contract) -> Self {
         let described = matches!(contract, Contract::Shared) && matches!(instance, Instance::Pointer);
         assert!(
@@ -50,12 +50,13 @@ impl Host {
         Host { instance, handlers, contract }
     }
 
-    /// Whether there is a description of the policy, `struct catapults_policy`. It alone tells of nodes, and stands in hierarchies.
+    /// Whether there is a description of the policy, `struct catapults_policy`. Only with it are there nodes and
+    /// hierarchies.
     pub(super) const fn describes(self) -> bool {
         matches!(self.handlers, Handlers::Table)
     }
 
-    /// How a handler is given the instance, a struct of this tag: the parameter, and what stands first in the body.
+    /// How a handler gets the instance, a struct with this tag: the parameter, and the first lines of the body.
     pub(super) fn given(self, constant: &str, tag: &str, used: bool) -> (Option<String>, String) {
         match (self.instance, self.handlers) {
             (Instance::Pointer, Handlers::Table) => (
@@ -84,7 +85,7 @@ impl Host {
 }
 
 impl Instance {
-    /// The scheduler's own data, up to the name of a member.
+    /// The access to the scheduler's own data, up to the name of a member.
     pub(super) fn of_self(self) -> &'static str {
         match self {
             Instance::Pointer => "self->",
@@ -92,7 +93,7 @@ impl Instance {
         }
     }
 
-    /// The parameters of a function of the file's own, of which it may be one.
+    /// The parameters of a function of the file itself, one of which may be the instance.
     pub(super) fn parameters(self, tag: &str, others: &str) -> String {
         match (self, others) {
             (Instance::Pointer, "") => format!("struct {tag} *self"),
@@ -102,7 +103,7 @@ impl Instance {
         }
     }
 
-    /// What is passed for [`Instance::parameters`].
+    /// The arguments for [`Instance::parameters`].
     pub(super) fn arguments(self, others: &str) -> String {
         match (self, others) {
             (Instance::Pointer, "") => "self".to_owned(),
@@ -111,7 +112,7 @@ impl Instance {
         }
     }
 
-    /// For macros of the host: their parameter, and the instance up to the name of a member.
+    /// For macros of the host: their parameter, and the access to the instance, up to the name of a member.
     pub(super) fn of_macro(self, policy: &str) -> (&'static str, String) {
         match self {
             Instance::Pointer => ("(self)", "(self)->".to_owned()),
@@ -121,7 +122,7 @@ impl Instance {
 }
 
 impl Contract {
-    /// The highest number that a thread can keep of its container; 0 says that it is in none.
+    /// The highest container number that a thread can keep; 0 says that it is in none.
     pub(super) fn most_containers(self) -> usize {
         match self {
             Contract::Shared => usize::from(u16::MAX),
@@ -134,7 +135,7 @@ impl Contract {
         self == Contract::Small
     }
 
-    /// What functions that are to be inlined begin with.
+    /// What the definitions of inline functions begin with.
     pub(super) fn inline(self) -> &'static str {
         match self {
             Contract::Shared => "static inline",
@@ -142,7 +143,7 @@ impl Contract {
         }
     }
 
-    /// What a stop says; a small host keeps no texts.
+    /// The text of a stop. A small host keeps none.
     pub(super) fn text(self, text: &str) -> String {
         match self {
             Contract::Shared => string(text),
@@ -150,12 +151,12 @@ impl Contract {
         }
     }
 
-    /// What the containers of an unsorted kind are called: a stack has no last thread that a small host would keep.
+    /// What the unsorted kinds of containers are called. In a small host, a stack does not keep its last thread.
     pub(super) fn list(self, kind: &ContainerKind) -> &'static str {
         if self.is_small() && *kind == ContainerKind::Stack { "stack" } else { "list" }
     }
 
-    /// What a small sorted container must know of a thread that enters: whether it goes behind its equals.
+    /// What a small sorted container must know of a thread that enters: whether it goes behind those with equal keys.
     pub(super) fn ties_at_entry(self, kind: &ContainerKind) -> String {
         match self {
             Contract::Shared => String::new(),
@@ -163,7 +164,7 @@ impl Contract {
         }
     }
 
-    /// How many threads a container has: a small one counts them when it is asked.
+    /// The number of threads in a container. A small container counts them when it is asked.
     pub(super) fn count(self, kind: &ContainerKind, member: &str) -> String {
         match (kind, self) {
             (ContainerKind::Threadref, _) => format!("catapults_slot_count({member})"),
@@ -192,7 +193,7 @@ impl Contract {
         }
     }
 
-    /// The member of an imported variable. A small host assigns to it, any other lets it point to the application's.
+    /// The member of an imported variable. A small host assigns to it, any other makes it point to the application's.
     pub(super) fn imported(self, ty: &str, variable: &str, fallback: &str) -> String {
         match self {
             Contract::Shared => format!("{ty} *{variable}, {fallback};"),
@@ -200,7 +201,7 @@ impl Contract {
         }
     }
 
-    /// What sets it up.
+    /// Sets up an imported variable.
     pub(super) fn import_set_up(self, object: &str, variable: &str, fallback: &str, value: &str) -> String {
         match self {
             Contract::Shared => {
@@ -210,12 +211,12 @@ impl Contract {
         }
     }
 
-    /// Whether it is read and written through a pointer.
+    /// Whether they are read and written through a pointer.
     pub(super) fn imports_point(self) -> bool {
         self == Contract::Shared
     }
 
-    /// The end of the name of a function that divides times, where they are wider than `int`.
+    /// The suffix of functions that divide times, where times are wider than `int`.
     pub(super) fn of_times(self) -> &'static str {
         match self {
             Contract::Shared => "",
@@ -223,13 +224,13 @@ impl Contract {
         }
     }
 
-    /// From a thread to what the policy keeps of it: the definition of `thread`, function or macro.
+    /// Converts a thread to what the policy keeps of it: the definition of `thread`, a function or macro.
     pub(super) fn conversion(self, thread: &str) -> String {
         match self {
             Contract::Shared => format!(
                 "static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}"
             ),
-            // A call that is inlined still costs a copy in some compilers.
+            // In some compilers, even an inlined call costs a copy.
             Contract::Small => format!("#define {thread}(t) ((struct {thread} *)(t))"),
         }
     }

@@ -7,7 +7,7 @@ use crate::policy::{LinkId, Referent, Thread};
 use std::fmt::Write;
 
 impl Unit<'_> {
-    /// The functions that set a link, and that end all links of a thread and to it.
+    /// The functions that set a link, and that end all links from a thread and to it.
     pub(super) fn links(&mut self) {
         let names = &self.names;
         if names.links.is_empty() {
@@ -37,7 +37,7 @@ impl Body<'_> {
         format!("{}({thread})->{}", self.names.thread, self.names.links[link.0])
     }
 
-    /// Whom a link names.
+    /// The thread that a link names.
     pub(super) fn linked(&mut self, thread: Thread, link: LinkId) -> String {
         self.link(thread, link) + ".to"
     }

@@ -6,12 +6,12 @@
 //! - `CATAPULTS_COMPILED_IN_INSTANCE`: the type of the scheduler's own data, `struct fifo`;
 //! - `CATAPULTS_COMPILED_IN_THREAD`: the type of a thread, `struct fifo_thread`, whose first member is a
 //!   `struct catapults_thread`;
-//! - `CATAPULTS_COMPILED_IN_SHARED`, of a policy with nodes: the type of what all instances share, `struct fifo_shared`;
+//! - `CATAPULTS_COMPILED_IN_SHARED`, with nodes: the type of what all instances share, `struct fifo_shared`;
 //! - `CATAPULTS_COMPILED_IN_NOW`, if the policy uses `now`: the member of the scheduler's own data that holds it;
 //! - `CATAPULTS_COMPILED_IN_THREADIMPORT_NAME` for each variable NAME of threads that the policy imports.
 //!
-//! The framework's header declares the table, `struct NAME_handlers`: one function pointer for each event and query, named
-//! like it with `_` for `.`. A handler that several events share is one function.
+//! The framework's header declares the table, `struct NAME_handlers`: a function pointer for each event and query, with
+//! its name, but `_` for `.`. A handler that several events share is one function.
 
 mod arrays;
 mod contract;
@@ -39,11 +39,11 @@ use host::{Contract, Handlers, Host, Instance};
 use names::Names;
 use std::fmt::Write;
 
-/// `CATAPULTS_CONTRACT` of `catapults/policy.h`, whose tables are written here. That header is the host's: without a look at
-/// its version a table that lacks what a newer one has would be taken for a whole one.
+/// `CATAPULTS_CONTRACT` of `catapults/policy.h`, whose tables are written here. That header is the host's: unless its
+/// version is checked, a table without the members of a newer version would pass as complete.
 const CONTRACT: u32 = 12;
 
-/// Dialects of C. One more is one line more.
+/// Dialects of C. Another one is another line.
 pub(super) const LANGUAGES: &[&dyn Language] = &[
     &C { name: "c", host: Host::new(Instance::Pointer, Handlers::Table, Contract::Shared) },
     &C { name: "embedded_c", host: Host::new(Instance::Object, Handlers::Name, Contract::Small) },
@@ -83,11 +83,11 @@ impl Language for C {
     }
 }
 
-/// What a translation says of itself in its first lines, and what its twin does.
+/// What a translation says about itself in its first lines, and what its twin says.
 const HEADING: &str = "Change that file, not this one.";
 const TRACED_HEADING: &str = "once more, for hosts that record why threads are moved";
 
-/// A source, and a file that includes it for what it is when it is traced.
+/// A source, and a file that includes it as its traced twin.
 fn both(name: String, text: String) -> [File; 2] {
     let again = format!(
         "/*\n * {} {TRACED_HEADING}: see CATAPULTS_TRACED in catapults/policy.h.\n */\n\
@@ -99,7 +99,7 @@ fn both(name: String, text: String) -> [File; 2] {
     [File { name, text, part: Part::Source }, File { name: traced, text: again, part: Part::Traced }]
 }
 
-/// A translation unit. `within`: what it is called among the policies of a hierarchy.
+/// A translation unit. `within`: its name among the policies of a hierarchy.
 fn unit(verified: &Verified<Policy>, framework: &Framework, host: Host, within: Option<&str>) -> String {
     let framework = &framework.as_met(verified.policy().timers(), verified.policy().has_nodes());
     let mut unit = Unit {
@@ -149,7 +149,7 @@ struct Unit<'a> {
     framework: &'a Framework,
     names: Names,
     text: String,
-    /// Of a file that is included: what one file of the host has.
+    /// For a file that is included: what one file of the host defines.
     definitions: String,
 }
 
@@ -188,7 +188,7 @@ impl Unit<'_> {
             self.put("#include \"catapults/nodes.h\"\n");
         }
         self.put("\n");
-        // A small host is built with its policy in it, from one source.
+        // A small host is built with its policy, from one source.
         if self.names.host.contract == Contract::Shared {
             self.put(&format!(
                 "_Static_assert(CATAPULTS_CONTRACT == {CONTRACT}, \"translated for another version of catapults/policy.h\");\n"
@@ -205,7 +205,7 @@ impl Unit<'_> {
     }
 }
 
-/// Which of equal keys leaves a sorted container first.
+/// Which thread leaves a sorted container first if keys are equal.
 fn ties(kind: &ContainerKind) -> &'static str {
     match kind {
         ContainerKind::Pstack(_) | ContainerKind::Stack => "CATAPULTS_LIFO",

@@ -68,7 +68,7 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
-/// What a dispatcher that the file is compiled into has names of its own for.
+/// What a dispatcher into which the file is compiled uses as its own names.
 const HOST: &[&str] = &[
     "context",
     "core",
@@ -88,7 +88,7 @@ const HOST: &[&str] = &[
     "watch",
 ];
 
-/// Names taken in one scope of C. A clone for a block within copies the handler's own names only.
+/// Names taken in one scope of C. A clone for an inner block copies only the handler's own names.
 #[derive(Clone, Default)]
 pub(super) struct Scope {
     outside: Rc<BTreeSet<String>>,
@@ -96,7 +96,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// A scope in which all that is taken here is taken too.
+    /// A scope in which all names of this one are taken, too.
     pub(super) fn within(&self) -> Scope {
         Scope { outside: Rc::new(self.outside.union(&self.taken).cloned().collect()), taken: BTreeSet::new() }
     }
@@ -108,7 +108,7 @@ impl Scope {
 
     /// Takes the name, or the nearest one that is free.
     pub(super) fn take(&mut self, wanted: &str) -> String {
-        // Of names that begin with an underscore, too many belong to the compiler.
+        // Too many names with a leading underscore belong to the compiler.
         let mut name = if wanted.starts_with('_') { format!("x{wanted}") } else { wanted.to_owned() };
         while is_reserved(&name) || self.outside.contains(&name) || self.taken.contains(&name) {
             name.push('_');
@@ -118,7 +118,7 @@ impl Scope {
     }
 }
 
-/// No name that ends in an underscore is.
+/// No name that ends in an underscore is reserved.
 fn is_reserved(name: &str) -> bool {
     let ours = ["catapults_", "CATAPULTS_", "BLOCK_", "DISPATCHER_", "THREAD_", "TRACE_"];
     let ours = HOST.contains(&name) || ours.iter().any(|prefix| name.starts_with(prefix));
@@ -137,8 +137,8 @@ pub(super) struct Names {
     pub thread: String,
     /// The function that takes a thread out of wherever it is.
     pub take: String,
-    /// Of a policy with nodes: the tag of the struct of what all instances share, the pointer to it in an instance, and the member
-    /// of it with the threads that have been sent to nodes.
+    /// With nodes: the tag of the struct of what all instances share, the pointer to it in an instance, and its member
+    /// for the threads that have been sent to nodes.
     pub shared: String,
     pub shared_member: String,
     pub sent: String,
@@ -153,13 +153,13 @@ pub(super) struct Names {
     pub numbers: Vec<String>,
     /// The comparison functions of sorted containers; unused for the others.
     pub orders: Vec<String>,
-    /// The functions that lead into containers: of a small host, for those that several statements lead into.
+    /// In a small host: the functions into containers to which several statements lead.
     pub entrances: BTreeMap<ContainerId, String>,
     /// The functions that sort threads, with their bodies.
     pub loops: RefCell<Vec<(String, String)>>,
-    /// Member of the instance: the instant of the event that is handled, if the policy asks for it.
+    /// Member of the instance: the instant of the event that is handled, if the policy uses it.
     pub now: String,
-    /// Member of the instance: what is drawn from, if the policy draws.
+    /// Member of the instance: the generator, if the policy draws.
     pub random: String,
     /// A member of the instance: the armed timers.
     pub timers: String,
@@ -167,20 +167,20 @@ pub(super) struct Names {
     helpers: BTreeMap<ContainerId, [String; 3]>,
     /// Members of the instance.
     pub variables: Vec<String>,
-    /// Members of the instance: the pointer, and the default that it points at until the application registers a variable.
+    /// Members of the instance: the pointer, and the default to which it points until the variable is registered.
     pub imports: Vec<(String, String)>,
     /// Members of the thread.
     pub attributes: Vec<String>,
     /// Members of the thread.
     pub links: Vec<String>,
-    /// Of a policy with links: the member of the thread that has those to it; the functions that set a link, and that end all of a
-    /// thread.
+    /// With links: the thread's member for the links to it, the function that sets a link, and the one that ends all
+    /// links of a thread.
     pub linked: String,
     pub link: String,
     pub unlink: String,
     /// Members of the thread, as for `imports`.
     pub thread_imports: Vec<(String, String)>,
-    /// What the file defines.
+    /// The names that the file defines.
     pub file: Scope,
 }
 
@@ -189,17 +189,17 @@ impl Names {
         let mut file = Scope::default();
         let (mut instance, mut members) = (Scope::default(), Scope::default());
         if host.instance == Instance::Object {
-            // A macro, which stands for the scheduler wherever it is written.
+            // A macro, which would replace this name everywhere.
             for scope in [&mut file, &mut instance, &mut members] {
                 scope.take("self");
             }
         }
-        // The prefix must stay distinct: everything else in the file is made from it.
+        // The prefix must stay distinct: all other names in the file are made from it.
         let name = Scope::default().take(&policy.name);
         let mut of = |part: &str| file.take(&format!("{name}_{part}"));
         let thread = of("thread");
         let take = of("take");
-        // Without nodes none of these names is in the file.
+        // Without nodes, the file has none of these names.
         let mut of_nodes = |part: &str| if policy.has_nodes() { of(part) } else { String::new() };
         let (shared, node, take_node) = (of_nodes("shared"), of_nodes("node"), of_nodes("take_node"));
         let mut of_links = |part: &str| if policy.links.is_empty() { String::new() } else { of(part) };
@@ -217,7 +217,7 @@ impl Names {
         let objects: Vec<&str> =
             policy.constants.iter().filter(|it| it.element.is_some()).map(|it| it.name.as_str()).collect();
         let constants = elements(constants, |constant| {
-            // What other files see has the policy's name before it.
+            // Names that other files see begin with the policy's name.
             let seen =
                 host.handlers == Handlers::Name && objects.iter().any(|object| Element::array(object) == constant);
             if seen { file.take(&format!("{name}_{constant}")) } else { file.take(constant) }
@@ -280,7 +280,7 @@ impl Names {
         }
     }
 
-    /// The function with this body, which comes from a line of the source.
+    /// The name of the function with this body, which comes from a line of the source.
     pub(super) fn sorting(&self, line: u32, body: String) -> String {
         let mut loops = self.loops.borrow_mut();
         if let Some((name, _)) = loops.iter().find(|(_, known)| *known == body) {
@@ -294,7 +294,7 @@ impl Names {
         name
     }
 
-    /// The function over all elements of an array.
+    /// The name of the function over all elements of an array.
     pub(super) fn helper(&self, first: ContainerId, helper: Helper) -> &str {
         self.helpers.get(&first).map_or("", |names| match helper {
             Helper::Count => &names[0],
@@ -305,7 +305,7 @@ impl Names {
 }
 
 impl Helper {
-    /// The end of its name.
+    /// The end of the function's name.
     fn word(self) -> &'static str {
         match self {
             Helper::Count => "count",
@@ -315,7 +315,7 @@ impl Helper {
     }
 }
 
-/// What is made once for each array and each single thing, by its name.
+/// Makes something once for each array and each single thing, by its name.
 fn once_each<'a, T: Clone>(
     named: impl Iterator<Item = (&'a str, Option<Element>)>,
     mut make: impl FnMut(&str) -> T,
@@ -328,7 +328,7 @@ fn once_each<'a, T: Clone>(
     made
 }
 
-/// Names of which the elements of an array share one: `count[0]`.
+/// Names, where the elements of an array share one: `count[0]`.
 fn elements<'a>(
     named: impl Iterator<Item = (&'a str, Option<Element>)> + Clone,
     take: impl FnMut(&str) -> String,

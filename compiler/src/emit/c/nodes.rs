@@ -1,4 +1,4 @@
-//! Of a policy with nodes: what all instances share, and what is kept of a node.
+//! For a policy with nodes: what all instances share, and what is kept of a node.
 
 use std::fmt::Write;
 
@@ -47,8 +47,8 @@ impl Unit<'_> {
         self.put(&text);
     }
 
-    /// The functions that set up what is shared and a node, and that assign properties. What stands of nodes in the description of the
-    /// policy; nothing without them.
+    /// The functions that set up the shared part and a node, and that assign properties. Returns what the description
+    /// of the policy says of nodes; nothing without nodes.
     pub(super) fn of_nodes(&mut self) -> String {
         if !self.policy.has_nodes() {
             return String::new();
@@ -95,7 +95,7 @@ impl Unit<'_> {
         members
     }
 
-    /// The function that assigns a property: the node is filed anew where it is sorted by it.
+    /// The function that assigns a property, and re-files the node where nodes are sorted by it.
     fn setter(&self, function: &str, index: usize, property: &Attribute, member: &str) -> String {
         let (policy, names) = (self.policy, &self.names);
         let sorted = |id: &ContainerId| match &policy.containers[id.0].kind {
@@ -126,7 +126,7 @@ impl Unit<'_> {
         text
     }
 
-    /// By their places among the attributes, with their members.
+    /// By their indices among the attributes, with their members.
     fn properties(&self) -> impl Iterator<Item = (usize, &Attribute, &String)> {
         let all = self.policy.attributes.iter().zip(&self.names.attributes).enumerate();
         all.filter(|(_, (attribute, _))| attribute.of == Entity::Node)

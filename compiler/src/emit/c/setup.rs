@@ -1,4 +1,4 @@
-//! How a scheduler and a thread begin, and how a thread leaves whatever container holds it.
+//! How a scheduler and a thread are set up, and how a thread leaves whatever container holds it.
 
 use std::fmt::Write;
 
@@ -31,7 +31,7 @@ impl Unit<'_> {
         name
     }
 
-    /// The statements that set up what holds threads, or nodes, and the variables of an instance, or of all.
+    /// The statements that set up containers of threads or of nodes, and the variables of an instance or of all.
     pub(super) fn set_up(&self, holds: Entity) -> String {
         let (policy, names, mut text) = (self.policy, &self.names, String::new());
         let containers = policy.containers.iter().zip(&names.containers);
@@ -55,7 +55,7 @@ impl Unit<'_> {
         text
     }
 
-    /// The same for what is there once.
+    /// The same for what exists once.
     pub(super) fn set_up_single(&self) -> String {
         let (policy, names, mut text) = (self.policy, &self.names, String::new());
         let of_self = names.host.instance.of_self();
@@ -111,7 +111,7 @@ impl Unit<'_> {
         name
     }
 
-    /// The way out of whatever container holds a thread, or a node.
+    /// The way out of whatever container holds a thread or a node.
     pub(super) fn take(&mut self, entity: Entity) {
         let (name, tag) = match entity {
             Entity::Thread => (&self.names.take, &self.names.policy),
@@ -141,7 +141,7 @@ impl Unit<'_> {
     }
 }
 
-/// The statement that sets a container up.
+/// The statement that sets up a container.
 fn emptied(host: Host, container: &Container, member: &str) -> String {
     let of_self = host.instance.of_self();
     match container.kind {
@@ -153,7 +153,7 @@ fn emptied(host: Host, container: &Container, member: &str) -> String {
     }
 }
 
-/// The statements that give variables what they hold at first; of an array, in a loop if that is the same everywhere.
+/// The statements that give variables their first values; for an array, a loop if all elements have the same one.
 fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[String]) -> String {
     let mut text = String::new();
     for (index, ((element, initial), name)) in variables.iter().zip(names).enumerate() {

@@ -9,7 +9,7 @@ use super::{CONTRACT, Contract, Handlers, Host, Instance};
 use crate::framework::{self, Framework};
 use crate::source::Source;
 
-/// Those that no language of today has, each with the hosts whose headers it is compiled with.
+/// Combinations that no language has today, each with the hosts whose headers it is compiled with.
 const OTHERS: [(Host, &[&str]); 3] = [
     (Host::new(Instance::Pointer, Handlers::Name, Contract::Small), &["freertos", "rabbit"]),
     (Host::new(Instance::Pointer, Handlers::Name, Contract::Shared), &["native", "pth"]),
@@ -24,7 +24,7 @@ fn each_combination_of_answers_is_c() {
             let framework = described(name);
             for path in policies() {
                 let Some(text) = translated(&path, &framework, host) else { continue };
-                // As a file of a host would that has the instance.
+                // Like a file of a host that has the instance.
                 let text = format!("{text}\n#define CATAPULTS_DEFINE_INSTANCE\n{text}");
                 let file = format!("{host:?}, {name}, {}", path.display());
                 cc(&["-fsyntax-only"], name, host.contract, &text, &file);
@@ -35,7 +35,7 @@ fn each_combination_of_answers_is_c() {
     }
 }
 
-/// What today's languages have one of, when there is an instance, and handlers are called by their names.
+/// Today's languages have one instance if handlers are called by name.
 #[test]
 fn a_small_host_can_have_two_schedulers() {
     let host = Host::new(Instance::Pointer, Handlers::Name, Contract::Small);
@@ -43,7 +43,7 @@ fn a_small_host_can_have_two_schedulers() {
     ran("rabbit", host.contract, &format!("{generated}{TWO}"), "two-schedulers");
 }
 
-/// Threads 0 and 1 are one scheduler's, 2 the other's: each dispatches its own.
+/// Threads 0 and 1 belong to one scheduler, 2 to the other: each dispatches its own.
 const TWO: &str = r"
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ int main(void) {
 }
 ";
 
-/// What is said here of the headers is what they say.
+/// What is said here about the headers is true.
 #[test]
 fn the_contracts_are_those_of_the_headers() {
     for (contract, framework) in [(Contract::Shared, "native"), (Contract::Small, "rabbit")] {
@@ -79,7 +79,7 @@ fn the_contracts_are_those_of_the_headers() {
     }
 }
 
-/// The version, 0 for none; the highest number that a thread can keep of its container.
+/// The version (0 for none), and the highest container number that a thread can keep.
 const NUMBERS: &str = r#"
 #include <stdio.h>
 
@@ -101,7 +101,7 @@ fn translated(path: &Path, framework: &Framework, host: Host) -> Option<String> 
     let source = Source::from_bytes(path.display().to_string(), fs::read(path).unwrap()).ok()?;
     let (policy, _) = crate::compile(&source, framework).ok()?;
     let fits = policy.policy().containers.len() <= host.contract.most_containers();
-    // What verbatim text names is its author's business.
+    // What verbatim text names is up to its author.
     let plain = policy.verbatim().is_none() && policy.policy().preamble.is_empty();
     (fits && plain && !policy.policy().has_nodes()).then(|| super::unit(&policy, framework, host, None))
 }

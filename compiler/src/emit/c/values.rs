@@ -1,4 +1,4 @@
-//! Where the values of a handler are mentioned: what a declaration in C must be placed by.
+//! Where a handler mentions its values, which decides where C declares them.
 
 use crate::policy::{Block, Expression, LocalId, Place, Statement, StatementKind, Verbatim};
 
@@ -14,14 +14,14 @@ pub(super) fn assigns(statement: &Statement, local: LocalId) -> bool {
     matches!(&statement.kind, StatementKind::Set { place: Place::Local(place), value } if *place == local && !within(value, local))
 }
 
-/// Whether anything is done with the value but to step it.
+/// Whether the value is used for anything but stepping it.
 pub(super) fn read_in(block: &Block, local: LocalId) -> bool {
     block
         .iter()
         .any(|statement| reads(statement, local, false) || statement.blocks().any(|inner| read_in(inner, local)))
 }
 
-/// Whether the statement itself reads the value; `own` also counts an assignment to itself, as in `x = x + 1`.
+/// Whether the statement itself reads the value. `own`: even to assign it, as in `x = x + 1`.
 fn reads(statement: &Statement, local: LocalId, own: bool) -> bool {
     match &statement.kind {
         StatementKind::Set { place: Place::Local(place), value } => (own || *place != local) && within(value, local),

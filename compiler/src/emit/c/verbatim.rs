@@ -1,7 +1,7 @@
-//! Verbatim text: copied, with the policy's names replaced by what they are in C.
+//! Verbatim text: copied, with the policy's names replaced by those in C.
 //!
-//! What a statement may change is an lvalue there. Everything else is a value: constants and imports, a sort key or a timer, which are
-//! filed, and all that an expression names, since an expression changes nothing.
+//! What a statement may change becomes an lvalue. Everything else becomes a value: constants, imports, sort keys and
+//! timers (which are filed), and all that an expression names, since an expression changes nothing.
 
 use super::handler::{Body, Shape};
 use crate::policy::{AttributeId, ContainerKind, Entity, Expression, LocalKind, Piece, Place, Type, Verbatim};
@@ -21,13 +21,13 @@ pub(super) fn value(body: &mut Body, text: &Verbatim) -> String {
     format!("{}{end}", lines.join("\n"))
 }
 
-/// Text as lines, without empty ones at its ends and without the indentation that all of them have.
+/// Text as lines, without empty lines at its ends and without their common indentation.
 pub(super) fn lines(text: &str) -> Vec<String> {
     let text = text.trim_end();
     let start = text.len() - text.trim_start().len();
     let start = text[..start].rfind('\n').map_or(start, |newline| newline + 1);
     let text = &text[start..];
-    // A string that goes on after a backslash would lose what it is indented by.
+    // A string that continues after a backslash would lose its indentation.
     let fixed = text.contains("\\\n");
     let indented = |line: &&str| !line.trim().is_empty();
     let depth = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
@@ -62,7 +62,7 @@ fn copied(body: &mut Body, text: &Verbatim, writable: bool) -> String {
 fn can_change(body: &Body, place: &Place) -> bool {
     match place {
         Place::Variable(_) | Place::VariableElement { .. } | Place::Local(_) | Place::AttributeElement { .. } => true,
-        // The host alone says what holds of a node.
+        // Only the host assigns attributes of nodes.
         Place::Attribute(_, id) if body.policy.attributes[id.0].of == Entity::Node => false,
         Place::Attribute(_, attribute) => !is_sort_key(body, *attribute) && !body.is_timer(*attribute),
         Place::Import(_) | Place::ThreadImport(..) => false,
@@ -76,7 +76,7 @@ fn is_sort_key(body: &Body, attribute: AttributeId) -> bool {
     })
 }
 
-/// The type of an lvalue, which a cast makes a value. What is read of the application is a value as it is.
+/// The type of an lvalue, which a cast turns into a value. What is read from the application is a value already.
 fn type_held(body: &Body, place: &Place) -> Option<Type> {
     match place {
         Place::Variable(id) | Place::VariableElement { first: id, .. } => Some(body.policy.variables[id.0].ty),

@@ -1,4 +1,4 @@
-//! A default handler does what the type of its event asks for. Its author answers for it, not those of policies.
+//! A default handler does what its event's type demands. The framework's author answers for it, not those of policies.
 
 use super::{Event, Framework, Move, Rule, Stage, all_of, any_of, ends};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -20,7 +20,7 @@ pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Whether a default handler moves threads there.
+/// Whether a default handler moves threads to this container.
 pub(super) fn fills(framework: &Framework, container: &str) -> bool {
     let bodies = framework.events.iter().filter_map(|event| match &event.absent {
         Absent::Body(body) => Some(body),
@@ -47,13 +47,13 @@ fn own(framework: &Framework, event: &Event, body: &Block, diagnostics: &mut Dia
         };
         if end.0 == End::Destroyed {
             let title = format!("the default handler of `{}` uses `{thread}` after it has destroyed it", event.name);
-            diagnostics.push(Diagnostic::error("E0210", title, at, "it is no more").related(end.1, "destroyed here"));
+            diagnostics.push(Diagnostic::error("E0210", title, at, "it is gone").related(end.1, "destroyed here"));
             return;
         }
         let container = framework.containers.iter().find(|container| Some(container.name.as_str()) == destination);
         *end = (container.map_or(End::Destroyed, |container| End::In(container.class)), at);
     }
-    // An event without a type asks for nothing but that threads stay where they are.
+    // An event without a type only demands that threads stay where they are.
     let untyped = Rule { given: Vec::new(), moves: Vec::new(), at: event.at };
     let rules = if event.rules.is_empty() { std::slice::from_ref(&untyped) } else { event.rules.as_slice() };
     for rule in rules {
@@ -89,7 +89,7 @@ fn report(event: &Event, rule: &Rule, index: usize, (end, at): (End, At), diagno
         .push(diagnostic.help("change the handler or the type; without a default, policies must have a handler"));
 }
 
-/// Whether an end of a parameter is one that a rule asks for, for a thread that starts as `start` says.
+/// Whether a parameter's end satisfies a rule, for a thread that starts as `start` says.
 fn suits(rule: &Rule, start: &Rule, parameter: usize, end: End) -> bool {
     match (ends(std::iter::once(rule), parameter).first(), end) {
         (Some(Stage::In(StateClass::Terminated)), end) => end == End::Destroyed,
@@ -100,7 +100,7 @@ fn suits(rule: &Rule, start: &Rule, parameter: usize, end: End) -> bool {
     }
 }
 
-/// Whether `other` is a rule for every situation for which `rule` is one.
+/// Whether `other` applies in every situation in which `rule` does.
 fn applies(other: &Rule, rule: &Rule) -> bool {
     let known = starts(rule);
     other.given.iter().all(|condition| rule.given.contains(condition))
@@ -115,7 +115,7 @@ fn starts(rule: &Rule) -> Vec<(usize, Stage)> {
     parameters.collect()
 }
 
-/// No handler can do what either type asks for, if the two have no end of a thread in common.
+/// If the types of two events have no end of a thread in common, no handler satisfies both.
 fn like(event: &Event, model: &Event, diagnostics: &mut Diagnostics) {
     for index in 0..event.parameters.len() {
         let (asked, done) = (ends(event.rules.iter(), index), ends(model.rules.iter(), index));
@@ -136,7 +136,7 @@ fn like(event: &Event, model: &Event, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The statements of a default handler: a thread, the container that it goes to (none: it is destroyed), and where.
+/// The statements of a default handler: a thread, its container (`None`: it is destroyed), and the place in the source.
 fn steps(body: &Block) -> impl Iterator<Item = (&str, Option<&str>, At)> {
     body.statements.iter().filter_map(|statement| match &statement.kind {
         StatementKind::Transfer { source, destination } => {

@@ -1,4 +1,4 @@
-//! The sequences agree with the event types: where a sequence lets an event come, its threads can be as its type says.
+//! The sequences agree with the event types: where a sequence lets an event come, a thread can be as the type says.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +17,9 @@ pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
         }
     }
     if let [first, second, ..] = sequences.lives.as_slice() {
-        let title = format!("`{}` is a second life of threads", second.name);
-        let twice = Diagnostic::error("E0208", title, second.at, "an event of a new thread stands in it");
-        let twice = twice.related(first.at, "so it does here");
+        let title = format!("`{}` is a second sequence for the life of threads", second.name);
+        let twice = Diagnostic::error("E0208", title, second.at, "names an event of a new thread, too");
+        let twice = twice.related(first.at, "the first");
         diagnostics.push(twice.help("join the two with `|`: every thread follows the same sequence"));
     }
     for (is_life, sequence) in sequences
@@ -54,17 +54,17 @@ fn names_any(pattern: &Pattern) -> bool {
     }
 }
 
-/// The states that the thread can be in before each position of its life.
+/// The states in which a thread can be before each position of its life.
 struct Walk<'a> {
     events: BTreeMap<&'a str, &'a Event>,
     automaton: Automaton,
     places: Vec<At>,
     before: Vec<BTreeSet<State>>,
-    /// What can happen to it at any time.
+    /// What can happen to the thread at any time.
     meanwhile: Vec<(State, State)>,
 }
 
-/// Of a thread; `New` before its first event.
+/// The state of a thread; `New` before its first event.
 type State = Stage;
 
 impl<'a> Walk<'a> {
@@ -96,7 +96,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// The states after an event at a position; none: it cannot come there.
+    /// The states after an event at a position; empty if the event cannot come there.
     fn after(&self, position: usize, name: &str) -> BTreeSet<State> {
         let Some(event) = self.events.get(name) else { return BTreeSet::new() };
         let before = &self.before[position];
@@ -109,7 +109,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same, and whatever can become of it before the next event of the sequence.
+    /// These states, and all that can follow before the next event of the sequence.
     fn closed(&self, mut states: BTreeSet<State>) -> BTreeSet<State> {
         loop {
             let known = states.len();
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
 
     fn report(&self, diagnostics: &mut Diagnostics) {
         for (position, names) in self.automaton.positions().iter().enumerate() {
-            // Where nothing comes before it, an event before it cannot come, and that is said.
+            // If nothing comes before it, an earlier event cannot come, and that is reported.
             if self.before[position].is_empty() {
                 continue;
             }
@@ -143,11 +143,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What an event can make of the thread whose life it is in; `None`: nothing.
+/// How an event can change the thread in whose life it stands; `None`: not at all.
 fn changes(event: &Event) -> Option<Vec<(State, State)>> {
     const LIVING: [StateClass; 3] = [StateClass::Running, StateClass::Ready, StateClass::Blocked];
     let mut changes: Vec<(State, State)> = event.rules.iter().flat_map(|rule| &rule.moves).map(stages).collect();
-    // A rule that does not speak of a parameter leaves open where it is.
+    // A rule that does not name a parameter leaves open where it is.
     let silent = event.rules.is_empty()
         || event.rules.iter().any(|rule| (0..event.parameters.len()).any(|index| !speaks(rule, index)));
     if !event.parameters.is_empty() && silent {
@@ -160,8 +160,8 @@ fn speaks(rule: &super::Rule, parameter: usize) -> bool {
     rule.moves.iter().any(|step| matches!(step, Move::Parameter(index, ..) if *index == parameter))
 }
 
-/// What can become of a thread between two events of its life: the policy takes the processor from it; an event comes that its
-/// sequence does not name; an event of another thread concerns it, too.
+/// What can happen to a thread between two events of its life: the policy takes the processor from it; an event comes
+/// that its sequence does not name; an event of another thread concerns it, too.
 fn meanwhile(framework: &Framework, automaton: &Automaton) -> Vec<(State, State)> {
     let named: BTreeSet<&str> = automaton.positions().iter().flatten().map(String::as_str).collect();
     let mut all = BTreeSet::from([(Stage::In(StateClass::Running), Stage::In(StateClass::Ready))]);
@@ -179,7 +179,7 @@ fn meanwhile(framework: &Framework, automaton: &Automaton) -> Vec<(State, State)
     all.into_iter().filter(|(from, _)| *from != Stage::New).collect()
 }
 
-/// For people.
+/// A state in words.
 fn plain(state: State) -> &'static str {
     match state {
         Stage::New => "not there yet",

@@ -1,4 +1,4 @@
-//! Whether what a description says fits together. Errors refuse it: what is proved of policies rests on it.
+//! Whether a description is consistent. Errors refuse it: what is proved of policies rests on it.
 
 mod builds;
 mod defaults;
@@ -12,7 +12,7 @@ use super::{Condition, Event, Framework, Move, Rule, Stage};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::vocabulary::StateClass;
 
-/// Judges a description whose names all stand for something.
+/// Judges a description whose names are resolved.
 pub(super) fn judge(framework: &Framework, diagnostics: &mut Diagnostics) {
     names::check(framework, diagnostics);
     builds::check(framework, diagnostics);
@@ -22,7 +22,7 @@ pub(super) fn judge(framework: &Framework, diagnostics: &mut Diagnostics) {
     containers(framework, diagnostics);
     lacks(framework, diagnostics);
     defaults::check(framework, diagnostics);
-    // With an event type that makes no sense, nothing follows of what can come.
+    // If an event type makes no sense, it does not tell what can come.
     if diagnostics.errors() == before {
         reach::check(framework, diagnostics);
     }
@@ -34,7 +34,7 @@ pub(super) fn judge(framework: &Framework, diagnostics: &mut Diagnostics) {
 /// Without an event of a new thread and one that dispatches, no thread ever runs.
 fn lacks(framework: &Framework, diagnostics: &mut Diagnostics) {
     let new = |step: &Move| matches!(step, Move::Parameter(_, Stage::New, _));
-    // What an event without a type does, nobody knows.
+    // What an event without a type does is not known.
     let created = moves(framework).any(new) || events(framework).any(|event| event.rules.is_empty());
     let parts = [
         (created, "an event of a new thread", "write `event newthread(t) { t: NEW -> READY }`"),
@@ -50,7 +50,7 @@ fn lacks(framework: &Framework, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A container that policies cannot name holds threads that they need not move, and some default handler fills it.
+/// A framework's container holds threads that policies need not move, and some default handler fills it.
 fn containers(framework: &Framework, diagnostics: &mut Diagnostics) {
     for container in &framework.containers {
         let reason = match container.class {
@@ -72,7 +72,7 @@ fn containers(framework: &Framework, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// All events of threads, that of timers included: those whose types speak of threads.
+/// All events whose types are about threads, including the timer event.
 fn events(framework: &Framework) -> impl Iterator<Item = &Event> {
     framework.events.iter().filter(|event| !event.is_global()).chain(&framework.timer)
 }
@@ -87,7 +87,7 @@ fn class_of(condition: &Condition) -> StateClass {
     }
 }
 
-/// The states in which a thread is before a move and after it.
+/// The states of a thread before and after a move.
 fn stages(step: &Move) -> (Stage, Stage) {
     match step {
         Move::Parameter(_, from, to) | Move::One(from, to) => (*from, *to),

@@ -1,4 +1,5 @@
-//! Events and queries are told apart: in policies, which handle families, and in generated code, where `block.read` is `block_read`.
+//! Events and queries have distinct names: in policies, where families are handled, and in generated code, where
+//! `block.read` is `block_read`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Nodes: what is said of them fits together, and they can come and be chosen.
+//! What a description says of nodes is consistent, and they can come and be chosen.
 
 use super::{Event, Framework, Move, Stage, stages};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -38,7 +38,7 @@ pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Nodes are in the dialect exactly where they can come.
+/// The dialect has nodes exactly if nodes can come.
 fn listed(framework: &Framework, diagnostics: &mut Diagnostics) {
     let listed = framework.dialect.features.contains(&Feature::Nodes);
     let of_nodes = framework.events.iter().find(|event| event.extent != Extent::Any);
@@ -69,7 +69,7 @@ fn listed(framework: &Framework, diagnostics: &mut Diagnostics) {
     });
 }
 
-/// What a part of an event type says that cannot be.
+/// What is wrong with a part of an event type.
 fn wrong(event: &Event, step: &Move) -> Option<Diagnostic> {
     let (from, to) = stages(step);
     let entity = match step {

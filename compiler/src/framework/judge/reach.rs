@@ -1,4 +1,4 @@
-//! Each event, and each alternative of its type, can come: the events before it bring threads into the states that it asks for.
+//! Each event, and each alternative of its type, can come: earlier events bring threads into the states it demands.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::vocabulary::StateClass;
 
 pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
-    // What an event without a type does, nobody knows.
+    // What an event without a type does is not known.
     if events(framework).any(|event| event.rules.is_empty() && !event.parameters.is_empty()) {
         return;
     }
@@ -34,7 +34,7 @@ pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The classes that threads can be in.
+/// The classes in which threads can be.
 fn reached(framework: &Framework) -> BTreeSet<StateClass> {
     let mut reached = BTreeSet::new();
     loop {
@@ -43,7 +43,7 @@ fn reached(framework: &Framework) -> BTreeSet<StateClass> {
             if lacks(rule, &reached).is_empty() {
                 let ends = rule.moves.iter().map(|step| super::stages(step).1);
                 reached.extend(ends.filter_map(|end| match end {
-                    // Who has ended is in no container.
+                    // A thread that has ended is in no container.
                     Stage::New | Stage::Placed | Stage::In(StateClass::Terminated) => None,
                     Stage::In(class) => Some(class),
                 }));
@@ -59,7 +59,7 @@ fn reached(framework: &Framework) -> BTreeSet<StateClass> {
     }
 }
 
-/// The classes that a rule asks for and that no thread is in.
+/// The classes that a rule demands and in which no thread can be.
 fn lacks(rule: &Rule, reached: &BTreeSet<StateClass>) -> Vec<StateClass> {
     let some = rule.given.iter().filter(|condition| matches!(condition, Condition::Some(_))).map(class_of);
     let starts = rule.moves.iter().filter_map(|step| match super::stages(step).0 {

@@ -1,4 +1,4 @@
-//! An event type does not contradict itself. That the same start has several ends is a choice of the policy.
+//! An event type does not contradict itself. If one start has several ends, the policy may choose.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) fn check(framework: &Framework, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// What is said to hold can hold.
+/// The conditions of a rule can hold together.
 fn conditions(rule: &Rule, diagnostics: &mut Diagnostics) {
     for (index, condition) in rule.given.iter().enumerate() {
         let class = class_of(condition);
@@ -36,14 +36,14 @@ fn conditions(rule: &Rule, diagnostics: &mut Diagnostics) {
         let (from, _) = super::stages(step);
         let Stage::In(class) = from else { continue };
         if rule.given.contains(&Condition::None(class)) {
-            let title = format!("a thread is {0} where none {0} is given", class.word());
+            let title = format!("a rule has a {0} thread, and the condition `none {0}`", class.word());
             let never = Diagnostic::error("E0207", title, rule.at, "no situation is like this");
             diagnostics.push(never.help(format!("remove `none {}`, or the move", class.word())));
         }
     }
 }
 
-/// A thread is in one state before, and in one after.
+/// A rule gives a thread one state before the event, and one after.
 fn threads(event: &Event, rule: &Rule, diagnostics: &mut Diagnostics) {
     let mut said: BTreeMap<usize, (Stage, Stage)> = BTreeMap::new();
     for step in &rule.moves {

@@ -71,7 +71,7 @@ impl Reader<'_> {
         Ok(Move::Parameter(index, from, self.end_stage()?))
     }
 
-    /// A thread that some container has held is new no more.
+    /// A thread that has been in a container is no longer new.
     pub(super) fn end_stage(&mut self) -> Parse<Stage> {
         let start = self.parser.token.at;
         if self.parser.eat_word("PLACED") {

@@ -10,7 +10,7 @@ use crate::syntax::ast::{Call, Expression, ExpressionKind, Name};
 use crate::vocabulary::{Type, Value};
 
 impl<'a> Checker<'a, '_> {
-    /// Of this type. `duration`: none is negative.
+    /// An amount of this type. `duration`: it is not negative.
     pub(in crate::scenario) fn amount(&mut self, amount: &'a AmountDraft, ty: Type, duration: bool) -> Option<Amount> {
         match amount {
             AmountDraft::Written(expression) => match distribution(expression) {
@@ -29,7 +29,7 @@ impl<'a> Checker<'a, '_> {
                     let title = format!("`{}` cannot be used", file.path);
                     let unusable = Diagnostic::error("E0706", title, file.at, "").note(why);
                     self.diagnostics
-                        .push(unusable.help("a file has one number on each line, of nanoseconds where it is time"));
+                        .push(unusable.help("a file has one number on each line; times are in nanoseconds"));
                     None
                 }
             },
@@ -85,7 +85,7 @@ impl<'a> Checker<'a, '_> {
         Some(Amount::Pareto { least, shape: number(shape) })
     }
 
-    /// Not negative.
+    /// It is not negative.
     fn positive(&mut self, expression: &'a Expression, ty: Type) -> Option<Value> {
         let value = self.compute(expression, ty)?;
         if number(value) < 0.0 {

@@ -1,4 +1,4 @@
-//! What a scenario expects: threads are found, bounds are of the unit of what is measured.
+//! What a scenario expects: resolves threads, and checks that bounds have the unit of what is measured.
 
 use super::Checker;
 use crate::diagnostics::Diagnostic;
@@ -124,7 +124,7 @@ impl<'a> Checker<'a, '_> {
         Some(measure)
     }
 
-    /// A number of this unit.
+    /// A number with this unit.
     fn quantity(&mut self, quantity: &'a Quantity, unit: Unit) -> Option<Exact> {
         let Quantity { value, written, percent } = quantity;
         let percent = *percent;
@@ -143,7 +143,7 @@ impl<'a> Checker<'a, '_> {
         let float = percent && matches!(value.kind, ExpressionKind::Float(_));
         match self.compute(value, if float { Type::Float } else { Type::Int })? {
             Value::Int(value) => Some(Exact::from(value)),
-            // In parentheses it is what a `float` holds.
+            // In parentheses, it is what a `float` holds.
             Value::Float(held) => {
                 let exact = Exact::decimal(written).or_else(|| Exact::decimal(&held.get().to_string()));
                 if exact.is_none() {

@@ -14,20 +14,20 @@ pub(super) struct Turn<'a> {
     pub step: &'a Block,
 }
 
-/// States of this many rounds of a loop are joined as they are; after that, what still changes is given up.
+/// In the first rounds of a loop, states are joined as they are. Later rounds give up what still changes.
 const ROUNDS: usize = 3;
 
-/// After so many rounds of a loop nothing is known of values any more.
+/// From this round of a loop on, nothing is known of values any more.
 const MOST_ROUNDS: usize = 12;
 
-/// A loop that ends after at most so many turns, as its counter and its bound say, is followed turn by turn.
+/// A loop is followed turn by turn if its counter and its bound say that it has at most so many turns.
 const MOST_TURNS: u64 = 16;
 
 /// A `foreach` over at most so many threads is followed round by round.
 const MOST_ROUNDS_APART: u64 = 3;
 
 impl Engine<'_> {
-    /// `foreach`: the states before a round, until no further round tells anything new.
+    /// `foreach`: the states before a round, found by repetition until a round tells nothing new.
     pub(super) fn rounds(
         &mut self,
         starts: Vec<State>,
@@ -39,7 +39,7 @@ impl Engine<'_> {
         let visit = |state: &State| {
             let inside = match container {
                 ContainerRef::One(only) => state.clone().with_size(*only, 1, None, Why::Tested(at))?,
-                // In later rounds an index can stand for another element than the one visited.
+                // In later rounds, the index can stand for another element than the one that is visited.
                 ContainerRef::Element { .. } | ContainerRef::Whole { .. } => {
                     state.clone().with_some(container.candidates().collect())?
                 }
@@ -48,7 +48,7 @@ impl Engine<'_> {
         };
         let starts = starts.into_iter().map(|state| state.without(cursor));
         let mut heads = self.meet(starts.collect());
-        // Who comes past the loop without a round found the container empty.
+        // If the loop has no round, the container is empty.
         let empty = |state: &State| state.clone().with_size_of(container, 0, Some(0), Why::Tested(at));
         let mut past: Vec<State> = heads.iter().filter_map(empty).collect();
         if matches!(self.paths, Paths::Explained(_)) {
@@ -78,7 +78,7 @@ impl Engine<'_> {
         past
     }
 
-    /// `foreach u in t.owner`: no round, or one with a thread that can be anywhere.
+    /// `foreach u in t.owner`: either no round, or one with a thread that can be anywhere.
     pub(super) fn followed(&mut self, starts: Vec<State>, cursor: LocalId, body: &Block, at: At) -> Vec<State> {
         let policy = self.course.policy;
         let starts: Vec<State> = starts.into_iter().map(|state| state.without(cursor)).collect();
@@ -92,7 +92,7 @@ impl Engine<'_> {
         starts.into_iter().chain(past).collect()
     }
 
-    /// The states after a turn of a loop, and those in which it is left.
+    /// The states after a turn of a loop, and those in which the loop is left.
     fn round(&mut self, body: &Block, states: Vec<State>) -> (Vec<State>, Vec<State>) {
         self.left.push(Left::default());
         let mut after = self.block(body, states);
@@ -104,7 +104,7 @@ impl Engine<'_> {
         (self.meet(after), self.meet(looping))
     }
 
-    /// The same, round by round, if it is known how many there are, and they are few: whoever is there is visited once.
+    /// The same, round by round, if the number of rounds is known and small: each thread there is visited once.
     fn each_round(
         &mut self,
         starts: &[State],
@@ -137,8 +137,8 @@ impl Engine<'_> {
         Some(past)
     }
 
-    /// `while`, `for`, `do`: the states before a turn, until no further turn tells anything new. What comes past the loop are the
-    /// states in which its condition does not hold.
+    /// `while`, `for`, `do`: the states before a turn, found by repetition until a turn tells nothing new. The result
+    /// is the states past the loop, in which its condition does not hold.
     pub(super) fn turns(&mut self, statement: &Statement, starts: Vec<State>, turn: &Turn) -> Vec<State> {
         if matches!(self.paths, Paths::Explained(_)) {
             return self.one_turn(statement, starts, turn);
@@ -154,7 +154,7 @@ impl Engine<'_> {
         if let Some(past) = self.each_turn(statement, &starts, turn) {
             return past;
         }
-        // The first turn by itself: much is known of it that is not known of others.
+        // The first turn is followed separately, since more is known of it than of the others.
         let at_first = self.flow.ends_seen;
         let (again, mut past) = self.turn(statement, starts, turn);
         if again.is_empty() {
@@ -184,7 +184,7 @@ impl Engine<'_> {
         past
     }
 
-    /// Whether a first turn can be begun in this state, which can be come to.
+    /// Whether a first turn can begin in this state, if the state can be reached.
     fn begins(&self, start: &State, turn: &Turn) -> bool {
         let policy = self.course.policy;
         let outcome = |outcome: bool| assume(policy, start.clone(), turn.condition, outcome, self.course.handler.at);
@@ -194,7 +194,7 @@ impl Engine<'_> {
         turn.test == Test::Before && start.sure && begins()
     }
 
-    /// Notes how a loop ends. It ends so whenever it is come to, or less is known.
+    /// Records how a loop ends. Over several visits, only what holds at each stays known.
     fn note_loop(&mut self, statement: &Statement, ending: Ending) {
         let known = self.flow.loops.entry(statement.id).or_insert(ending);
         *known = Ending {
@@ -204,7 +204,7 @@ impl Engine<'_> {
         };
     }
 
-    /// The same, turn by turn, if there are only a few. `None`: there may be more.
+    /// The same, turn by turn, if there are only a few turns. `None`: there may be more.
     fn each_turn(&mut self, statement: &Statement, starts: &[State], turn: &Turn) -> Option<Vec<State>> {
         let few = |state: &State| few(self.course.policy, state, turn.condition);
         if self.most() == 1 || !starts.iter().all(few) {
@@ -223,7 +223,7 @@ impl Engine<'_> {
         None
     }
 
-    /// The states before the next turn and past the loop.
+    /// The states before the next turn, and those past the loop.
     fn turn(&mut self, statement: &Statement, heads: Vec<State>, turn: &Turn) -> (Vec<State>, Vec<State>) {
         let (policy, at, test_first) = (self.course.policy, statement.at, turn.test == Test::Before);
         let (tested, mut past) = if test_first { (heads, Vec::new()) } else { self.body(heads, turn) };
@@ -247,7 +247,7 @@ impl Engine<'_> {
         (self.block(turn.step, states), left)
     }
 
-    /// For explanations: past the loop at once, or after one turn.
+    /// For explanations: no turn, or one turn.
     fn one_turn(&mut self, statement: &Statement, starts: Vec<State>, turn: &Turn) -> Vec<State> {
         let at = statement.at;
         let mut states = Vec::new();
@@ -265,7 +265,7 @@ impl Engine<'_> {
         states
     }
 
-    /// A loop, in which fewer paths are kept apart.
+    /// Follows a loop, in which fewer paths are kept apart.
     pub(super) fn looping(&mut self, follow: impl FnOnce(&mut Self) -> Vec<State>) -> Vec<State> {
         let outside = self.paths;
         if let Paths::Apart(most) = outside {
@@ -291,7 +291,8 @@ impl Engine<'_> {
     }
 }
 
-/// Whether a condition holds a few times at most, as far as a state can tell: it compares two numbers that are known, and near each other.
+/// Whether a condition holds only a few times, as far as a state can tell: it compares two ints that are known, and
+/// near each other.
 fn few(policy: &Policy, state: &State, condition: &Expression) -> bool {
     let Expression::Binary(operator, left, right) = condition else { return false };
     if *operator == BinaryOperator::And {

@@ -1,6 +1,6 @@
-//! What a variable says of the number of threads in a container: `c <= |ready| + over`.
+//! What a variable says about the number of threads in a container: `c <= |ready| + over`.
 //!
-//! It comes from `c = |ready|;`, and each transfer or step of `c` moves `over`. Once `c` is known to be more than `over`, threads are there.
+//! From `c = |ready|;` on, each transfer or step of `c` changes `over`. Once `c` exceeds `over`, threads are there.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,22 +8,22 @@ use std::rc::Rc;
 use super::{State, Why};
 use crate::policy::{BinaryOperator, ContainerId, ContainerRef, Expression, Value};
 
-/// By variable, as the state numbers values, and container: by how much the variable exceeds the number of threads at most.
+/// By variable, as numbered in the state, and container: the most by which the variable exceeds the number of threads.
 pub(super) type Counted = Rc<BTreeMap<(usize, ContainerId), i64>>;
 
-/// What exceeds it by more proves nothing that anyone would count on. So a loop comes to rest.
+/// Greater differences are dropped, so that loops come to rest. No policy relies on them.
 const MOST_OVER: i64 = 8;
 
 /// What is assigned to a variable.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::verify) enum Assigned<'e> {
-    /// Another variable, or itself, and so much more; it does not wrap.
+    /// A variable, perhaps the same one, plus this number, without wrapping.
     Step(usize, i64),
     Other(&'e Expression),
 }
 
 impl State {
-    /// After an assignment to the variable of this number.
+    /// After an assignment to the variable with this index.
     pub fn counting(&mut self, variable: usize, assigned: Assigned) {
         let from: Vec<(ContainerId, i64)> = match assigned {
             Assigned::Step(from, by) => {
@@ -51,7 +51,7 @@ impl State {
         counted.retain(|_, over| over.abs() <= MOST_OVER);
     }
 
-    /// After a thread may have left each of `sources`, and has come to the only one of `targets`.
+    /// After a thread may have left each of `sources`, and has come to one of `targets`.
     pub(super) fn recounted(&mut self, sources: &[ContainerId], targets: &[ContainerId]) {
         if self.counted.is_empty() {
             return;
@@ -67,7 +67,7 @@ impl State {
         counted.retain(|_, over| over.abs() <= MOST_OVER);
     }
 
-    /// The state with what variables say of containers, once more is known of the variables. `None`: it cannot be.
+    /// Applies what variables say about containers, once more is known of the variables. `None`: it cannot be.
     pub fn with_counted(mut self, why: Why) -> Option<State> {
         let counted = Rc::clone(&self.counted);
         for ((variable, container), over) in counted.iter() {
@@ -80,7 +80,7 @@ impl State {
         Some(self)
     }
 
-    /// Forgets what variables say of containers: something unknown may have been assigned.
+    /// Forgets what variables say about containers: something unknown may have been assigned.
     pub(super) fn uncounted(&mut self) {
         if !self.counted.is_empty() {
             self.counted = Rc::default();
@@ -88,7 +88,7 @@ impl State {
     }
 }
 
-/// What is known in both of two states. `fixed`: only if it is the same in both.
+/// What is known in both states. `fixed`: only if it is the same in both.
 pub(super) fn in_both(one: &Counted, other: &Counted, fixed: bool) -> Counted {
     if one == other {
         return Rc::clone(one);

@@ -10,7 +10,7 @@ use super::{MOST_NAMED, Size, State};
 use crate::policy::{ContainerId, Type};
 
 impl State {
-    /// What is known whichever of two states it is.
+    /// What is known if either of two states holds.
     pub fn join(self, other: State) -> State {
         let some = common(&self, &other);
         let sure = [&self, &other].map(|state| state.sure.then(|| state.clone()));
@@ -40,13 +40,13 @@ impl State {
             sure: false,
             path: Vec::new(),
         };
-        // Of a state that stands for more than either nobody has seen that it can be come to.
+        // A state that stands for more than either of them has not been seen to be reachable.
         let sure = sure.iter().flatten().any(|state| state.says_as_much_as(&joined));
         State { sure, ..joined }
     }
 
-    /// `self` joined with `next`, and bounds that still move given up, so that a loop comes to rest. Of values, the bounds
-    /// move to the next of `steps`; without any, to the end.
+    /// Joins `self` with `next` and gives up bounds that still move, so that a loop comes to rest. Bounds of values
+    /// move to the next of `steps`, or without one to the end of the type.
     pub fn widen(self, next: State, any: &State, steps: &[i64]) -> State {
         let before = self.clone();
         let moved = !Rc::ptr_eq(&self.values, &next.values) && self.values != next.values;
@@ -101,7 +101,7 @@ impl State {
             && self.counted == other.counted
     }
 
-    /// How much would be forgotten if two states became one: what follows from a test rather than numbers. 0: nothing of that kind.
+    /// How much would be forgotten if two states became one: what tests show rather than numbers. 0: nothing such.
     pub fn loss(&self, other: &State) -> usize {
         let holding = |size: Size| (size.least > 0, size.most == Some(0));
         let sizes = self.sizes.iter().zip(other.sizes.iter()).filter(|(a, b)| holding(**a) != holding(**b)).count();
@@ -118,7 +118,7 @@ impl State {
         2 * sizes + threads + values + 4 * (alone(self, other) + alone(other, self))
     }
 
-    /// What is known by indices in either state, as far as it holds in both.
+    /// What either state knows by indices, as far as it holds in both.
     fn named_in_both(&self, other: &State) -> Vec<Named> {
         let mut both: Vec<Named> = Vec::new();
         for named in self.named.iter().chain(&other.named) {
@@ -134,7 +134,7 @@ impl State {
         both
     }
 
-    /// The sets of which one member holds a thread, with those of one member.
+    /// The sets of which one member holds a thread, including those with one member.
     fn all_some(&self) -> Vec<BTreeSet<ContainerId>> {
         let holding = (0..self.sizes.len()).map(ContainerId).filter(|container| self.holds(*container));
         self.some.iter().cloned().chain(holding.map(|container| BTreeSet::from([container]))).collect()
@@ -155,7 +155,7 @@ fn joined(mut one: Rc<Vec<Range>>, other: &Rc<Vec<Range>>) -> Rc<Vec<Range>> {
     one
 }
 
-/// What is known of attributes in both of two states, put together like this.
+/// What both states know of attributes, combined by `together`.
 fn known_in_both(
     one: &Rc<BTreeMap<(usize, usize), Range>>,
     other: &Rc<BTreeMap<(usize, usize), Range>>,
@@ -171,9 +171,9 @@ fn known_in_both(
 /// More facts than this are not kept: no policy needs them, and their number could double with every branch.
 const MOST_FACTS: usize = 64;
 
-/// The sets of which one member holds a thread in both states: the smallest unions of what is known in each.
+/// The sets of which one member holds a thread in both states: the smallest unions of one set from each state.
 fn common(a: &State, b: &State) -> BTreeSet<BTreeSet<ContainerId>> {
-    // What holds a thread in both is kept as a size, and with it all sets that contain it.
+    // A container that holds a thread in both is kept as a size. That covers all sets that contain it.
     let certain = |container: &ContainerId| a.holds(*container) && b.holds(*container);
     let open = |state: &State| {
         let mut sets = state.all_some();

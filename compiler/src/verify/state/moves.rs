@@ -7,8 +7,8 @@ use super::{Places, Spot, State};
 use crate::policy::{At, ContainerId, ContainerRef, LocalId};
 
 impl State {
-    /// After the next thread of `from` went to `to` (nowhere: it was destroyed). There was one, and if `to` is a threadref it
-    /// was empty: the caller has assumed both.
+    /// After the next thread of `from` went to `to` (`None`: it is gone). The caller has assumed that there was a
+    /// thread and, if `to` is a threadref, that it was empty.
     pub fn after_container(mut self, from: &ContainerRef, to: Option<&ContainerRef>, at: At) -> Option<State> {
         self.effect = self.effect.or(Some(at));
         let sources = self.meant(from);
@@ -36,15 +36,15 @@ impl State {
         self.consistent()
     }
 
-    /// After a named thread went to `to` (nowhere: it was destroyed). If `to` is a threadref it was empty: the caller has
-    /// assumed that, and that the thread is not gone.
+    /// After a named thread went to `to` (`None`: it is gone). The caller has assumed that it was not gone before and,
+    /// if `to` is a threadref, that this was empty.
     pub fn after_thread(mut self, local: LocalId, to: Option<&ContainerRef>, at: At) -> Option<State> {
         self.effect = self.effect.or(Some(at));
         self.remember(None, to);
         let before = self.threads[local.0].take()?;
         let sources: Vec<ContainerId> = before.iter().filter_map(|spot| spot.container()).collect();
         let targets: Vec<ContainerId> = to.map(|to| to.candidates().collect()).unwrap_or_default();
-        // Two names can stand for one thread, if it can be where both can be.
+        // Two names can stand for one thread if there is a place where both can be.
         for places in self.threads.iter_mut().flatten() {
             if !places.is_disjoint(&before) {
                 widen(places, &spots(&targets));
@@ -76,7 +76,7 @@ impl State {
         self.consistent()
     }
 
-    /// Before a transfer: so that what it does to the elements that it names is known by their indices.
+    /// Before a transfer: remembers the elements that it names, to know its effect by their indices.
     fn remember(&mut self, from: Option<&ContainerRef>, to: Option<&ContainerRef>) {
         for container in [from, to].into_iter().flatten() {
             if matches!(container, ContainerRef::Element { .. }) {
@@ -85,7 +85,7 @@ impl State {
         }
     }
 
-    /// What a transfer does to what is known by indices.
+    /// Applies a transfer to what is known by indices.
     fn renamed(
         &mut self,
         from: Option<&ContainerRef>,
@@ -106,7 +106,7 @@ impl State {
         self.named.retain(|named| !named.depends_on_slots(moved));
     }
 
-    /// Forgets of which sets one member holds a thread, where the thread may have left the set.
+    /// Forgets that one member of a set holds a thread, if the thread may have left the set.
     fn weaken_some(&mut self, sources: &[ContainerId], targets: &[ContainerId]) {
         let stays =
             |fact: &BTreeSet<ContainerId>| !targets.is_empty() && targets.iter().all(|target| fact.contains(target));
@@ -114,7 +114,7 @@ impl State {
     }
 }
 
-/// The spots of a thread that went to one of these; nowhere if there are none.
+/// Where a thread can be that went to one of these; gone if there are none.
 fn spots(targets: &[ContainerId]) -> Places {
     if targets.is_empty() {
         return Places::from([Spot::Gone]);
@@ -122,7 +122,7 @@ fn spots(targets: &[ContainerId]) -> Places {
     targets.iter().map(|target| Spot::In(*target)).collect()
 }
 
-/// These places, too.
+/// Adds these places.
 fn widen(places: &mut Rc<Places>, spots: &Places) {
     if !spots.is_subset(places) {
         Rc::make_mut(places).extend(spots);

@@ -18,7 +18,7 @@ pub(in crate::verify) struct Size {
 pub(in crate::verify) enum Why {
     /// From several places, or from nowhere.
     Unknown,
-    /// From all handlers together: none leaves it otherwise.
+    /// From all handlers together: no handler leaves it otherwise.
     Between,
     /// From the event type: it is so whenever the event is raised.
     Given,
@@ -28,7 +28,7 @@ pub(in crate::verify) enum Why {
     Moved(At),
 }
 
-/// Why a size is known does not matter to what is known.
+/// Where a size is known from makes no difference to what is known.
 impl PartialEq for Size {
     fn eq(&self, other: &Self) -> bool {
         (self.least, self.most) == (other.least, other.most)
@@ -36,13 +36,13 @@ impl PartialEq for Size {
 }
 
 impl Size {
-    /// Nothing is known of a container, but that a threadref holds one thread at most, and any other all that can live.
+    /// Nothing is known, except that a threadref holds at most one thread, and others at most all that can live.
     pub(super) fn any(policy: &Policy, kind: &ContainerKind) -> Self {
         let most = if *kind == ContainerKind::Threadref { Some(1) } else { policy.capacity.map(u64::from) };
         Size { least: 0, most, why: Why::Unknown }
     }
 
-    /// What is known if both are.
+    /// What is known if both hold.
     pub(super) fn both(self, other: Size) -> Size {
         let size = Size { least: self.least.max(other.least), most: lower(self.most, other.most), why: self.why };
         if size == self { self } else { Size { why: other.why, ..size } }
@@ -55,14 +55,14 @@ impl Size {
         };
         let why = match (self.why, other.why) {
             (one, same) if one == same => one,
-            // The same on both paths, for two reasons: what was done says more than what was asked.
+            // The same on both paths, for two reasons: what was done says more than what was tested.
             (moved @ Why::Moved(_), _) | (_, moved @ Why::Moved(_)) if self == other => moved,
             _ => Why::Unknown,
         };
         Size { least: self.least.min(other.least), most, why }
     }
 
-    /// One thread less; or, if not certain, perhaps.
+    /// One thread less, or perhaps one less if not `certain`.
     pub(super) fn shrink(&mut self, certain: bool, at: At) {
         self.least = self.least.saturating_sub(1);
         if certain {
@@ -71,7 +71,7 @@ impl Size {
         self.why = Why::Moved(at);
     }
 
-    /// One thread more; or, if not certain, perhaps.
+    /// One thread more, or perhaps one more if not `certain`.
     pub(super) fn grow(&mut self, certain: bool, at: At) {
         if certain {
             self.least = self.least.saturating_add(1);

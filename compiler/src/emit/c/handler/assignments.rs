@@ -1,4 +1,4 @@
-//! Assignments, and what they make necessary: a thread is filed anew, a timer armed.
+//! Assignments and their consequences: a thread is re-filed, a timer is armed.
 
 use super::super::arrays;
 use super::super::expression::expression;
@@ -50,7 +50,7 @@ impl Body<'_> {
         format!("catapults_timers_set(&{timers}, &{}({thread})->{member}, {instant});", self.names.thread)
     }
 
-    /// What is assigned; being assigned is not being read.
+    /// What is assigned. That does not count as reading it.
     fn target(&mut self, place: &Place) -> String {
         match place {
             Place::Local(local) => self.locals[local.0].clone(),
@@ -73,7 +73,7 @@ impl Body<'_> {
         } else {
             return None;
         };
-        // What would be no number is 0: C's `+=` knows nothing of that.
+        // C's `+=` does not turn a result that is not a number into 0.
         if **left != Expression::Read(place.clone()) || self.is_float(place) {
             return None;
         }

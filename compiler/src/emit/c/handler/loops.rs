@@ -9,7 +9,7 @@ use crate::policy::{
     StatementKind, Test, Thread,
 };
 
-/// What stands before `break` and `continue` in C, because the loop is another one there.
+/// What must stand before `break` and `continue` in C, where the loop differs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Turn {
     before_break: Option<String>,
@@ -37,14 +37,14 @@ impl Body<'_> {
         let head = match kind {
             ContainerKind::Threadref => {
                 if block.iter().any(|inner| inner.leaves(Leave::Loop) || inner.leaves(Leave::Turn)) {
-                    // C leaves loops alone.
+                    // `break` needs a loop in C.
                     format!("for ({pointer}{t} = {member}; {t} != NULL; {t} = NULL) {{")
                 } else {
                     step = Some(format!("{pointer}{t} = {member};"));
                     format!("if ({member} != NULL) {{")
                 }
             }
-            // What is pushed comes before all that is left.
+            // A pushed thread comes before all that are left.
             ContainerKind::Queue | ContainerKind::Stack
                 if self.moves(block) && self.is_small() && (*kind == ContainerKind::Stack || !puts(block, id)) =>
             {
@@ -90,21 +90,21 @@ impl Body<'_> {
         (self.scope, self.locals) = (scope, locals);
     }
 
-    /// Visits whom a link names when it begins, if it names anybody.
+    /// Visits the thread that a link names at the start, if there is one.
     pub(super) fn follow(&mut self, statement: &Statement, cursor: LocalId, of: (Thread, LinkId), block: &Block) {
         let (scope, locals) = (self.scope.clone(), self.locals.clone());
         let linked = self.linked(of.0, of.1);
         let t = self.declare(cursor);
         let pointer =
             if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
-        // C leaves loops alone, and so it is one.
+        // `break` needs a loop in C, so it is one.
         self.from(statement, &format!("for ({pointer}{t} = {linked}; {t} != NULL; {t} = NULL) {{"));
         self.in_turns(block, Turn::default());
         self.line("}");
         (self.scope, self.locals) = (scope, locals);
     }
 
-    /// As [`Body::foreach`], for all elements of an array.
+    /// Like [`Body::foreach`], for all elements of an array.
     fn foreach_element(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
         let (policy, length) = (self.policy, container.candidates().count());
         let Some(first) = container.candidates().next() else { return };
@@ -122,7 +122,7 @@ impl Body<'_> {
         }
         let array = self.array(first);
         let (t, which) = (self.declare(cursor), self.scope.take("which"));
-        // There are two loops in C: what leaves the inner one tells the outer one.
+        // In C, there are two loops: a `break` of the inner one must end the outer one, too.
         let turn = if block.iter().any(|inner| inner.leaves(Leave::Loop)) {
             Turn { before_break: Some(format!("{which} = {length} - 1;")), ..Turn::default() }
         } else {
@@ -138,7 +138,7 @@ impl Body<'_> {
         self.line("}");
     }
 
-    /// `int i = 0;` and the `for` that alone mentions it, as one line of C; whether these statements are such.
+    /// Writes `int i = 0;` and a `for`, where `i` is mentioned nowhere else, as one line. Returns whether it could.
     pub(super) fn counted(&mut self, first: &Statement, looping: &Statement, after: &[Statement]) -> bool {
         let StatementKind::Set { place: Place::Local(local), value } = &first.kind else { return false };
         let StatementKind::Loop { condition, test: Test::Before, body, step } = &looping.kind else { return false };
@@ -214,7 +214,7 @@ impl Body<'_> {
         self.from(statement, &format!("{};", what.word()));
     }
 
-    /// The last part of a `for` as C has it: one assignment that is one expression.
+    /// The last part of a `for` in C: one assignment that is one expression.
     fn header_step(&mut self, step: &Block) -> Option<String> {
         let [only] = step.as_slice() else { return None };
         let StatementKind::Set { place, value } = &only.kind else { return None };

@@ -1,4 +1,4 @@
-//! Threads that are taken out of containers, and put into others.
+//! Takes threads out of containers, and puts them into others.
 
 use super::super::arrays::{self, Group, Site};
 use super::super::economy;
@@ -25,12 +25,12 @@ impl Body<'_> {
         self.from(statement, &put);
     }
 
-    /// For hosts that record why.
+    /// For hosts that record why threads move.
     fn moved(&mut self, statement: &Statement) {
         self.line(&format!("CATAPULTS_MOVED({});", statement.at.line));
     }
 
-    /// The thread of a transfer or destruction, out of where it was.
+    /// Takes the thread of a transfer, send or destruction out of where it was.
     fn taken(&mut self, statement: &Statement, source: &Source, from: Option<Site>) -> String {
         match (source, from) {
             (Source::Container(_), Some(from)) => self.pop(&from),
@@ -42,11 +42,11 @@ impl Body<'_> {
         }
     }
 
-    /// The thread leaves for a node: its host finds it among those that were sent.
+    /// The thread leaves for a node: the host finds it among those that were sent.
     pub(super) fn send(&mut self, statement: &Statement, source: &Source, from: Option<Site>, node: Thread) {
         let thread = self.taken(statement, source, from);
         let (node, sent) = (self.thread(node), self.shared_member(&self.names.sent));
-        // No timer of a thread is armed that has been nowhere yet.
+        // A thread that has been nowhere yet has no armed timer.
         let timers = if self.handler.global { Vec::new() } else { self.timers() };
         if timers.is_empty() {
             return self.from(statement, &format!("catapults_send(&{sent}, {thread}, {node});"));
@@ -73,13 +73,13 @@ impl Body<'_> {
     pub(super) fn destroy(&mut self, statement: &Statement, source: &Source, from: Option<Site>) {
         let thread = self.taken(statement, source, from);
         self.moved(statement);
-        // A node has none.
+        // A node has no timers.
         let timers = if self.handler.global { Vec::new() } else { self.timers() };
         let linked = !self.policy.links.is_empty();
         if timers.is_empty() && !linked {
             return self.from(statement, &format!("{thread}->container = 0;"));
         }
-        // Its record may be used anew: no timer is to find it, and no link.
+        // Its record may be reused, so no timer and no link may find it.
         let scope = self.scope.clone();
         let gone = self.scope.take("gone");
         self.from(statement, "{");
