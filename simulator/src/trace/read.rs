@@ -1,4 +1,4 @@
-//! Reading a trace as a stream: memory in proportion to its names and to the threads that live, whatever its length.
+//! Reads a trace as a stream. The memory depends on its names and the living threads, not on its length.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -17,33 +17,33 @@ pub struct Reader<R> {
     file: BufReader<R>,
     header: Header,
     records_at: u64,
-    /// The number of the next record, of all that were written.
+    /// The number of the next record, counting all that were written.
     next: u64,
     /// The time of the first record that was read.
     first: Option<u64>,
     latest: u64,
     names: HashMap<u32, Named>,
-    /// Whose name is forgotten when the next record is read.
+    /// The thread whose name is forgotten when the next record is read.
     ended: Option<u32>,
-    /// Read already, or made up.
+    /// Records that were read ahead or made up.
     waiting: VecDeque<Record>,
     lost: u64,
 }
 
-/// There can be millions of them.
+/// A name. There can be millions.
 #[derive(Default)]
 struct Named {
     text: Box<str>,
-    /// In their order. None, once the name has its end.
+    /// Its parts in order; none once the name has ended.
     parts: Vec<(u16, [u8; 16])>,
     ended: bool,
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// Reads what stands before the records.
+    /// Reads all that comes before the records.
     ///
     /// # Errors
-    /// The first place that contradicts the format: another magic, another version, fewer bytes than the header promises.
+    /// The first violation of the format: another magic or version, or fewer bytes than the header promises.
     pub fn new(mut file: R) -> Result<Self, TraceError> {
         let length = file.seek(SeekFrom::End(0)).map_err(|failed| unreadable(0, &failed))?;
         file.seek(SeekFrom::Start(0)).map_err(|failed| unreadable(0, &failed))?;
@@ -73,7 +73,7 @@ impl<R: Read + Seek> Reader<R> {
         &self.header
     }
 
-    /// Older records that the ring no longer holds, or that were passed over.
+    /// How many older records the ring no longer holds or were skipped.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -83,7 +83,7 @@ impl<R: Read + Seek> Reader<R> {
         self.header.written - self.next + self.waiting.len() as u64
     }
 
-    /// The name of a thread that lives, or has just ended; `None`: it has none, or the trace does not say it.
+    /// The name of a living or just ended thread; `None`: it has none, or the trace does not tell it.
     pub fn name(&self, thread: u32) -> Option<&str> {
         self.names.get(&thread).map(|named| &*named.text)
     }
@@ -96,10 +96,10 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    /// Passes over all but the newest `most` records, which count as lost from now on; names are kept.
+    /// Skips all but the newest `most` records, and counts them as lost. Names are kept.
     ///
     /// # Errors
-    /// As [`Reader::next_record`].
+    /// Those of [`Reader::next_record`].
     pub fn newest(&mut self, most: u64) -> Result<(), TraceError> {
         while self.left() > most {
             if self.next_record()?.is_none() {
@@ -110,10 +110,10 @@ impl<R: Read + Seek> Reader<R> {
         Ok(())
     }
 
-    /// The next one; `None`: there are no more. Times never decrease.
+    /// The next record; `None`: there are no more. Times never decrease.
     ///
     /// # Errors
-    /// An unknown kind or reason, time that runs backwards, a file that is shorter than it was.
+    /// An unknown kind or reason, a time before the last one, or a file that has become shorter.
     pub fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
         if let Some(ended) = self.ended.take() {
             self.names.remove(&ended);
@@ -240,7 +240,7 @@ fn header<R: Read>(start: &[u8], length: u64, file: &mut R) -> Result<(Header, u
     Ok((header, records_at))
 }
 
-/// The table of names. The result is where records begin.
+/// Reads the table of names. Returns where records begin.
 fn names<R: Read>(start: &[u8], length: u64, file: &mut R, header: &mut Header) -> Result<u64, TraceError> {
     let (records_at, bytes, count) = (u32_at(start, 40), u32_at(start, 44), u32_at(start, 48));
     let mut names_at = HEADER_BYTES;
@@ -321,7 +321,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     Ok(record)
 }
 
-/// Of version 1.
+/// A record of version 1.
 fn record_of_1(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     let detail = u16_at(bytes, 14);
     let what = what(bytes, detail, offset)?;
@@ -337,7 +337,7 @@ fn record_of_1(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     })
 }
 
-/// To whom it happens, which is known of all that concerns threads.
+/// The thread, which records must have unless they concern none.
 fn thread(bytes: &[u8], offset: u64) -> Result<u32, TraceError> {
     /// Named, policy out, idle, value and lost.
     const OF_NONE: [u8; 5] = [2, 8, 11, 15, 16];
@@ -347,7 +347,7 @@ fn thread(bytes: &[u8], offset: u64) -> Result<u32, TraceError> {
     }
 }
 
-/// The kinds that all versions have.
+/// The kinds that all versions share.
 fn what(bytes: &[u8], detail: u16, offset: u64) -> Result<What, TraceError> {
     Ok(match bytes[12] {
         1 => What::New,
