@@ -346,7 +346,7 @@ pub struct ShowTrace {
     pub to: Option<u64>,
 }
 
-/// What can happen to a thread or a processor, as recordings say it.
+/// The kinds of records, as words.
 const KINDS: [&str; 16] = [
     "new",
     "named",
@@ -366,7 +366,7 @@ const KINDS: [&str; 16] = [
     "lost",
 ];
 
-/// A whole number in a range, said in words.
+/// Reads a whole number in a range. Errors are in plain words.
 fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {
     let number = text.parse::<u64>().ok().filter(|number| (LEAST..=MOST).contains(number));
     number
@@ -374,7 +374,7 @@ fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Resu
         .ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
 }
 
-/// `12ms`, `1.5s`, `300us`, `70ns`; nanoseconds.
+/// `12ms`, `1.5s`, `300us`, `70ns`, in nanoseconds.
 fn duration(text: &str) -> Result<u64, String> {
     let wrong = || "write a time as 300us, 12ms or 1.5s".to_owned();
     let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
@@ -389,7 +389,7 @@ fn duration(text: &str) -> Result<u64, String> {
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
     let nanoseconds = (number * 10_f64.powi(places)).round();
-    // As many as instants have: 292 years.
+    // The longest time that instants have: 292 years.
     if nanoseconds <= i64::MAX as f64 {
         Ok(nanoseconds as u64)
     } else {
@@ -509,7 +509,7 @@ mod tests {
         assert_eq!((duration("1.5ms"), duration("0")), (Ok(1_500_000), Ok(0)));
     }
 
-    /// Whatever an option takes, what it says of something else are words of ours, or of clap's.
+    /// Whatever value an option gets, an error is in our words or clap's.
     #[test]
     fn no_option_says_what_rust_says() {
         fn each(command: &clap::Command, above: &[String], tried: &mut usize) {

@@ -1,4 +1,4 @@
-//! Messages for programs: `--message-format`. What the objects hold is described in `docs/messages.md`.
+//! Messages for programs: `--message-format`. `docs/messages.md` describes the objects.
 
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity, Suggestion};
 use catapults_compiler::source::Source;

@@ -27,7 +27,7 @@ pub fn build(console: &Console, arguments: &Build) -> Result<(), Failure> {
     };
     let accepted = compile_any(console, &arguments.file, &found.framework)?;
     let place = Place { folder: &arguments.output, option: "--output", force: arguments.force };
-    // What lies beside a source of ours was made of it.
+    // What is beside a source that we made was made from it.
     if let Some(recipe) = recipe {
         artefact::may_replace(&found, &accepted, recipe, place)?;
     }

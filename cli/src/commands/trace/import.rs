@@ -57,7 +57,7 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     console.result(&format!("{} ({} events, {records} records)\n", arguments.output.display(), imported.events))
 }
 
-/// What is no text, by how it begins, and what makes one of it.
+/// The beginnings of binary files, and how to make a text of each.
 const BINARY: [(&[u8], &str, &str); 15] = [
     (&[0x1f, 0x8b], "it is compressed by gzip", "decompress it first: `gunzip`"),
     (b"BZh", "it is compressed by bzip2", "decompress it first: `bunzip2`"),
@@ -84,7 +84,7 @@ const PERF: &str = "this is what perf recorded, not its text";
 const PERF_SCRIPT: &str = "`perf script -i FILE > FILE.txt` makes it one";
 const LTTNG: &str = "record the same with `perf sched record`, and print it with `perf sched script`";
 
-/// What is no text, and how to get one. `length`: of the file, if it is one.
+/// What a binary file is, and how to get a text. `length`: of the file, if it is one.
 fn binary(start: &[u8], length: u64) -> Option<(&'static str, &'static str)> {
     if let Some((_, title, help)) = BINARY.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Some((title, help));
@@ -101,7 +101,7 @@ fn binary(start: &[u8], length: u64) -> Option<(&'static str, &'static str)> {
             "read /sys/kernel/tracing/trace instead; or, where they were recorded, make what trace-cmd reads of the files of all processors: `trace-cmd restore FILE.cpu0 FILE.cpu1 …`, then `trace-cmd report trace.dat > FILE.txt`",
         ));
     }
-    // A text has no zeros.
+    // Texts have no zeros.
     if start.contains(&0) && !trace::is_perfetto(start) {
         return Some((
             "this is no text, nor a recording of a kind that is known",
@@ -111,10 +111,10 @@ fn binary(start: &[u8], length: u64) -> Option<(&'static str, &'static str)> {
     None
 }
 
-/// The heading, and how zlib begins.
+/// The heading, and the beginning of zlib's data.
 const ATRACE_PACKED: &[u8] = b"TRACE:\n\x78";
 
-/// Pages begin with a time and how many bytes of them are used, of which the topmost bits say that events are missing.
+/// Pages begin with a time and the number of used bytes, whose topmost bits say that events are missing.
 fn is_ring(start: &[u8], length: u64) -> bool {
     const PAGE: usize = 4096;
     const HEAD: u64 = 16;
@@ -171,7 +171,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
     Ok(imported)
 }
 
-/// Of so many events one may contradict another: Linux may not have said that it lost some.
+/// One contradiction in so many events is accepted: Linux may not have said that it lost some.
 const MOST_CONTRADICTORY: u64 = 5;
 
 fn first_contradiction(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
@@ -184,7 +184,7 @@ fn first_contradiction(diagnostic: Diagnostic, imported: &Imported) -> Diagnosti
     diagnostic.note(format!("{several}{place}: {}", first.what))
 }
 
-/// Of so many lines one may be unreadable: one cut off where the recording ends, or where two processes wrote at once.
+/// One unreadable line in so many is accepted: the last one may be cut off, or two processes may have written at once.
 const MOST_UNREADABLE: u64 = 20;
 
 fn first_unreadable(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
@@ -197,7 +197,7 @@ fn first_unreadable(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
     ))
 }
 
-/// Warns of what of a recording is not in the trace.
+/// Warns about parts of a recording that are not in the trace.
 fn left_out(console: &Console, file: &Path, imported: &Imported) {
     let mut said = Diagnostics::new();
     if imported.unreadable > 0 {
@@ -278,7 +278,7 @@ fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure 
     Failure::of(&file.display().to_string(), first_unreadable(diagnostic, imported))
 }
 
-/// What it is, and how to get what can be read.
+/// What the format is, and how to get a readable one.
 fn other_format(format: OtherFormat) -> (&'static str, &'static str) {
     let script = "the recording itself has them: `perf sched script`, or `perf script`, prints it";
     match format {
