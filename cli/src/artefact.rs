@@ -180,10 +180,10 @@ pub fn command(
 fn for_one_policy(found: &Found, recipe: &Build) -> Failure {
     let title = format!("the build `{}` is for a single policy", recipe.name);
     let note = format!(
-        "the framework `{}` gives its command one generated file; of a hierarchy there are several",
+        "the framework `{}` gives its command one generated file, but a hierarchy has several",
         found.framework.name
     );
-    let help = "build another kind: the first that the framework describes is the usual one";
+    let help = "build another kind; the default is the first that the framework describes";
     Failure::of_usage("--as", Diagnostic::error("E0504", title, At::default(), "").note(note).help(help))
 }
 
@@ -250,9 +250,9 @@ fn execute(
     let sources: Vec<&Path> = translation.written().collect();
     let blamed = blame::verbatim(&String::from_utf8_lossy(&said), &sources, &accepted.policies());
     let help = match blamed.as_slice() {
-        [] => "its messages stand above; if they are about the generated source, the mistake is the compiler's: please report it"
+        [] => "its messages are above; if they are about the generated source, this is a mistake of the compiler: please report it"
             .to_owned(),
-        places => format!("its messages stand above; they are about the verbatim text of {}: mend it there", places.join(", ")),
+        places => format!("its messages are above; they are about the verbatim text of {}: correct it there", places.join(", ")),
     };
     Err(Failure::of("build", diagnostic.note(quoted(command)).help(help)))
 }

@@ -96,7 +96,7 @@ impl Failure {
 
 /// Advice for unusual reasons.
 const USUAL: &str =
-    "choose another place, or mend what is wrong with this one: `ls -ld` says what is there, `df` how full the disk is";
+    "choose another place, or correct this one: `ls -ld` shows what is there, `df` how full the disk is";
 
 fn alone(name: &str, diagnostic: Diagnostic) -> Box<(Source, Diagnostics)> {
     let mut diagnostics = Diagnostics::new();

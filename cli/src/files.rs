@@ -30,13 +30,13 @@ pub fn is_read(path: &Path) {
 
 /// Refuses an output that is also an input, whatever its path. `option` chooses another output.
 pub fn apart(option: &str, output: &Path) -> Result<(), Failure> {
-    is_no_input(option, output, "standard output is /dev/stdout, and a file of this name ./-")?;
+    is_no_input(option, output, "write /dev/stdout for standard output, or ./- for a file of this name")?;
     let Ok(about) = fs::metadata(output) else { return Ok(()) };
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(input) = read.get(&identity(&about)) else { return Ok(()) };
     let title = match input == output {
-        true => "the output would replace what is read".to_owned(),
-        false => format!("the output would replace what is read: this is `{}`, too", input.display()),
+        true => "the output would replace an input".to_owned(),
+        false => format!("the output would replace an input: this is also `{}`", input.display()),
     };
     Err(Failure::of_file("E0519", output, title, format!("choose another place with {option}")))
 }
@@ -45,7 +45,7 @@ fn is_no_input(option: &str, output: &Path, help: &str) -> Result<(), Failure> {
     if !is_standard_input(output) {
         return Ok(());
     }
-    let title = "`-` is standard input, and no output";
+    let title = "`-` is standard input, not an output";
     Err(Failure::of_usage(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
 }
 
@@ -62,7 +62,7 @@ fn no_other(option: &'static str, output: &Path) -> Result<(), Failure> {
         other.place == written.place || (written.identity.is_some() && other.identity == written.identity)
     };
     if let Some(other) = known.iter().find(is_same).map(|other| other.option) {
-        let title = format!("one output would replace the other: `{}` is that of {other}, too", output.display());
+        let title = format!("one output would replace the other: `{}` is also that of {other}", output.display());
         let help = format!("choose another place with {option}");
         return Err(Failure::of_usage(option, Diagnostic::error("E0519", title, At::default(), "").help(help)));
     }
@@ -107,7 +107,7 @@ pub fn ready(option: &'static str, output: &Path) -> Result<(), Failure> {
 
 /// Like `ready`, for a folder, which may be missing.
 pub fn folder_ready(option: &str, folder: &Path) -> Result<(), Failure> {
-    is_no_input(option, folder, "name a folder; one of this name is ./-")?;
+    is_no_input(option, folder, "name a folder; write ./- for one of this name")?;
     let wrong = |error: io::Error| unwritable(option, folder, &error);
     let existing = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
     let existing = existing.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -132,7 +132,7 @@ pub fn unasked(option: &str, output: &Path, force: bool) -> Result<(), Failure> 
         return Ok(());
     }
     let what = if about.is_dir() { "folder" } else { "file" };
-    let title = format!("a {what} of this name is there already, and nobody asked to replace it");
+    let title = format!("a {what} of this name exists already");
     let help = format!("`--force` replaces it; or say where to write with {option}");
     Err(Failure::of_file("E0520", output, title, help))
 }
@@ -235,7 +235,7 @@ pub fn unwritable(option: &str, path: &Path, error: &io::Error) -> Failure {
         (io::ErrorKind::AlreadyExists, &in_the_way),
         (io::ErrorKind::IsADirectory, "a folder of this name is in the way; remove it, or choose another place"),
         (io::ErrorKind::StorageFull, "make room on the disk"),
-        (io::ErrorKind::NotSeekable, "a recording is completed at its beginning: write it to a file, not a pipe"),
+        (io::ErrorKind::NotSeekable, "the beginning of a recording is written last: write it to a file, not a pipe"),
     ];
     Failure::of_system("E0503", path, "it cannot be written", error, &advice)
 }

@@ -45,7 +45,7 @@ pub fn locate(wanted: &str, by: &str) -> Result<PathBuf, Failure> {
         Some(_) | None => ("", ""),
     };
     if !known.is_empty() {
-        let title = format!("`{wanted}` is {known}, and no framework description");
+        let title = format!("`{wanted}` is {known}, not a framework description");
         let help = format!(
             "`catapults {ending}` is for those; descriptions end in .framework, and `catapults framework list` has some"
         );
@@ -74,7 +74,8 @@ pub fn all() -> Result<BTreeMap<String, PathBuf>, Failure> {
         }
     }
     if all.is_empty() {
-        let diagnostic = Diagnostic::error("E0502", "there is no framework that has a name", At::default(), "");
+        let diagnostic =
+            Diagnostic::error("E0502", "there is no framework that can be used by name", At::default(), "");
         return Err(Failure::of("framework list", looked_in(diagnostic, &folders).help(NO_NAMES)));
     }
     Ok(all)
@@ -83,7 +84,7 @@ pub fn all() -> Result<BTreeMap<String, PathBuf>, Failure> {
 /// Reads the framework description that `--framework` names.
 pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
     if is_standard_input(Path::new(wanted)) {
-        let title = "a framework is named, or described by a file, and `-` is standard input";
+        let title = "a framework is a name or a file, but `-` is standard input";
         let diagnostic = Diagnostic::error("E0502", title, At::default(), "").help(PATH_OR_NAME);
         return Err(Failure::of_usage("--framework", diagnostic));
     }

@@ -185,7 +185,7 @@ impl Surroundings for Beside<'_> {
         let Some(file) = self.instead.policy.or(usual).or(named) else {
             let missing = own.display();
             return match (is_standard_input(self.path), self.instead.for_none) {
-                (true, true) => Found::None("nothing says for which policy this is".to_owned(), GIVE_ONE),
+                (true, true) => Found::None("it does not say which policy it is for".to_owned(), GIVE_ONE),
                 (false, true) => Found::None(format!("there is no policy `{missing}`"), PUT_ONE),
                 (true, false) => {
                     let why = "the scenario names no policy, and standard input has no name to find one by";
@@ -221,7 +221,7 @@ impl Surroundings for Beside<'_> {
 
 const GIVE_ONE: &str = "name one with `--policy FILE.sched`";
 const PUT_ONE: &str = "name one with `--policy FILE.sched`, or put one of this name there";
-const NAME_ONE: &str = "write which one it is, from the scenario's folder: `policy \"edf.sched\";`; `sim` and `test` take `--policy FILE.sched`, too";
+const NAME_ONE: &str = "name it in the scenario, relative to its folder: `policy \"edf.sched\";`; or use `--policy FILE.sched` of `sim` and `test`";
 
 /// The file of a scenario's own policy: the named one, or the one with whose name the scenario's file begins.
 fn policy_of(path: &Path, draft: &Draft) -> PathBuf {
@@ -248,7 +248,7 @@ impl Policies {
             return Ok(found(console, known));
         }
         if !is_standard_input(file) && !file.exists() {
-            let help = "say which one it is, from the scenario's folder: `policy \"edf.sched\";`";
+            let help = "name one, relative to the scenario's folder: `policy \"edf.sched\";`";
             return Ok(Found::None(format!("there is no policy `{}`", file.display()), help));
         }
         let (compiled, said) = console.hearing(|| compile_any(console, file, framework));
@@ -289,7 +289,7 @@ fn numbers(file: &Path) -> Result<Vec<i64>, String> {
             continue;
         }
         let number = line.parse::<i64>().ok().filter(|number| *number >= 0);
-        numbers.push(number.ok_or_else(|| format!("line {} is no whole number that is not negative", index + 1))?);
+        numbers.push(number.ok_or_else(|| format!("line {} is no whole number from 0 on", index + 1))?);
         if numbers.len() > MOST_NUMBERS {
             return Err(format!("it has more than {MOST_NUMBERS} numbers"));
         }

@@ -48,7 +48,7 @@ pub fn output_is_open() -> Result<(), Failure> {
         return Ok(());
     }
     let closed = Diagnostic::error("E0503", "output cannot be written: it is closed", At::default(), "");
-    Err(Failure::unwritten(closed.help("nothing is done; `> /dev/null` is for results that nobody wants")))
+    Err(Failure::unwritten(closed.help("nothing was done; use `> /dev/null` to discard the results")))
 }
 
 /// For a program that replaces this one: streams that were closed when the command started are closed then.

@@ -144,7 +144,7 @@ fn keeps_the_processor(policies: &[(String, String)]) -> String {
     let limit = if names.len() == 1 { "limits" } else { "limit" };
     let event = policies.first().map_or("", |(_, event)| event.as_str());
     format!(
-        "note: `{}` {limit} no turn: a thread that computes keeps the processor until it blocks or yields\n = help: where that is not \
+        "note: `{}` {limit} no turn: a thread that computes keeps the processor until it blocks or yields\n = help: if that is not \
          meant, handle `{event}`, or arm a timer in `schedule`",
         names.join("`, `")
     )

@@ -90,7 +90,7 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     if interrupted {
         let left = files.len() - count;
         let left = if left > 0 { format!("; {} not explored", counted(left, "file")) } else { String::new() };
-        console.summary(&format!("interrupted: what is said is of what was explored until then{left}"));
+        console.summary(&format!("interrupted: the results are of what was explored until then{left}"));
         return Err(Failure::Interrupted(interrupt::signal()));
     }
     match (wrong, bounded) {
@@ -117,7 +117,7 @@ fn can_be_saved(file: &Path, policies: &[&Path]) -> Result<(), Failure> {
     }
     if is(file, "scenario") && policies.iter().any(|path| is_standard_input(path)) {
         let help = "give the policy as a file, or save a script: `--save found.script`";
-        return usage("a scenario names the file of its policy, and standard input is none", help);
+        return usage("a scenario names its policy's file, but the policy is standard input", help);
     }
     ready("--save", file)
 }
@@ -152,7 +152,10 @@ fn keep(
                 let text = format(&Source::new(name(), text.as_str())).unwrap_or(text);
                 if fails(console, file, Source::new(name(), text.as_str()), finding, framework)? {
                     write(file, &text)?;
-                    return Ok(format!("saved as {}: `catapults test` shows it, until the policy is mended\n", name()));
+                    return Ok(format!(
+                        "saved as {}: `catapults test` fails with it until the policy is corrected\n",
+                        name()
+                    ));
                 }
             }
             "the simulated host raises its events in another order"
@@ -162,7 +165,7 @@ fn keep(
     let script = file.with_extension("script");
     unasked("--save", &script, force)?;
     write(&script, &finding.scenario.script(&title))?;
-    Ok(format!("saved as {}, a script: there is no scenario of it, because {why}\n", script.display()))
+    Ok(format!("saved as {}, a script: no scenario shows it, because {why}\n", script.display()))
 }
 
 /// Whether the simulated host finds the same.

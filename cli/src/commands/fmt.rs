@@ -104,7 +104,7 @@ fn formatted(console: &Console, source: &Source) -> Result<String, Failure> {
         Unformatted::Refused(diagnostics) => Failure::Diagnostics(Box::new((source.clone(), diagnostics))),
         Unformatted::Mistake => {
             console.summary(&format!(
-                "`{}` stays as it is: formatting would change what it says, a mistake of the formatter; please report it",
+                "`{}` was not formatted, because that would change what it says: a mistake of the formatter; please report it",
                 source.name
             ));
             Failure::Said

@@ -68,7 +68,7 @@ fn input_is_open() -> Result<(), Failure> {
     if !Stream::Input.is_closed() {
         return Ok(());
     }
-    let help = "give the path of a file, or what comes from another command: `… | catapults …`";
+    let help = "give the path of a file, or the output of another command: `… | catapults …`";
     Err(Failure::of_file("E0501", Path::new("<stdin>"), "standard input is closed", help))
 }
 
@@ -120,11 +120,11 @@ fn no_binary(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let known: [(&[u8], &str, &str); 3] = [
         (
             b"CATTRACE",
-            "this is a recording, and no text",
+            "this is a recording, not a text",
             "`catapults trace summary` reads it, and `catapults trace to-scenario` makes a scenario of it",
         ),
-        (b"\x7fELF", "this is a program or a library, and no text", "give the source of which it was made"),
-        (b"\x1f\x8b", "this is compressed by gzip, and no text", "decompress it first: `gunzip`"),
+        (b"\x7fELF", "this is a program or a library, not a text", "give the source from which it was made"),
+        (b"\x1f\x8b", "this is compressed by gzip, not a text", "decompress it first: `gunzip`"),
     ];
     match known.into_iter().find(|(start, ..)| bytes.starts_with(start)) {
         Some((_, title, help)) => Err(Failure::of_file("E0103", path, title, help)),
@@ -145,7 +145,7 @@ pub fn no_policy(path: &Path) -> Result<(), Failure> {
         "framework" => ("a framework description", "`catapults framework check` takes it"),
         _ => return Ok(()),
     };
-    Err(Failure::of_file("E0104", path, format!("this is {what}, and no policy"), help))
+    Err(Failure::of_file("E0104", path, format!("this is {what}, not a policy"), help))
 }
 
 /// Compiles a policy. Its warnings have been shown.
@@ -261,7 +261,7 @@ fn unreadable_by(option: &str, path: &Path, error: &io::Error) -> Failure {
 }
 
 const UNREADABLE: [(io::ErrorKind, &str); 5] = [
-    (io::ErrorKind::NotADirectory, "check the path: a file stands in it where a folder should be"),
+    (io::ErrorKind::NotADirectory, "check the path: a file is in it where a folder should be"),
     (io::ErrorKind::InvalidFilename, "check the path: it is too long"),
     (io::ErrorKind::NotFound, "check the path; relative paths start at the current directory"),
     (io::ErrorKind::IsADirectory, "give the file itself"),

@@ -64,14 +64,14 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
 fn warn(console: &Console, program: &OsStr, policy: &Path, framework: &str) {
     let starts_others = program::starts_others(program);
     let program = program.display().to_string();
-    let title = format!("`{program}` itself has nothing of the host `{framework}` in it");
+    let title = format!("`{program}` itself does not contain the host `{framework}`");
     let diagnostic = match starts_others {
         true => Diagnostic::remark(title, At::default(), ""),
         false => Diagnostic::warning("E0523", title, At::default(), "")
             .help("run a program that is linked with the host's library, or that starts such programs"),
     };
     let policy = policy.display();
-    let diagnostic = diagnostic.note("nor has a library that it is linked with").note(format!(
+    let diagnostic = diagnostic.note("nor does a library that it is linked with").note(format!(
         "only programs that it starts, and that are linked with the host's library, could be scheduled by {policy}"
     ));
     let mut diagnostics = Diagnostics::new();

@@ -52,7 +52,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let alone = is_alone(&arguments.file)?;
     if let Some(policy) = arguments.policy.as_ref().filter(|_| alone) {
         let file = arguments.file.display();
-        let title = format!("`{file}` is a policy itself, and not simulated under another one");
+        let title = format!("`{file}` is a policy itself, and cannot be simulated under another one");
         let help = format!("leave `--policy` out, or simulate the other one: `catapults sim {}`", policy.display());
         return Err(Failure::of_usage("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
     }
@@ -77,11 +77,11 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         }
         if let Some(unclear) = &translation.unclear {
             let title =
-                "the workload says nowhere of which class its threads are: priorities are taken for real-time ones";
+                "the workload does not name the class of its threads: their priorities are taken for real-time ones";
             let mut said = Diagnostics::new();
             let at = at_range(&json.text, unclear.clone());
-            let note = "rt-app takes SCHED_OTHER then, and nice values, which are the more urgent the less they are";
-            let help = "say which it is: `\"default_policy\": \"SCHED_FIFO\"`, or `\"SCHED_OTHER\"`, in `global`";
+            let note = "rt-app would take SCHED_OTHER, and nice values, of which lower ones are more urgent";
+            let help = "name the class: `\"default_policy\": \"SCHED_FIFO\"`, or `\"SCHED_OTHER\"`, in `global`";
             said.push(Diagnostic::warning("E0517", title, at, "higher is more urgent").note(note).help(help));
             console.diagnostics(&json, &said);
         }
@@ -203,14 +203,14 @@ fn part(arguments: &Sim) -> Result<Keep, Failure> {
     if from < to {
         return Ok(Keep::Between(from, to));
     }
-    let title = format!("nothing is from {} on and before {}", exact(from), exact(to));
-    let help = "--to is when the part ends, since the beginning of the simulation";
+    let title = format!("there is nothing from {} on and before {}", exact(from), exact(to));
+    let help = "--to is the end of the part, since the beginning of the simulation";
     Err(Failure::of_usage("--to", Diagnostic::error("E0518", title, At::default(), "").help(help)))
 }
 
 /// The part that was asked for is empty.
 fn over(name: &str, from: i64, end: i64) -> Failure {
-    let title = format!("nothing of `{name}` is from {} on", exact(from));
+    let title = format!("`{name}` has nothing from {} on", exact(from));
     let help = format!("it ends at {}", exact(end));
     Failure::of("--from", Diagnostic::error("E0518", title, At::default(), "").help(help))
 }
@@ -240,9 +240,9 @@ fn at_range(text: &str, range: Range<usize>) -> At {
 fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Result<Vec<Object>, Failure> {
     // If the host compiles policies into itself, builds cannot be loaded here.
     if found.framework.builds.first().is_none_or(|build| build.name != "shared") {
-        let title = format!("no policy of the framework `{}` can be simulated compiled", found.framework.name);
+        let title = format!("policies of the framework `{}` cannot be simulated compiled", found.framework.name);
         let none = Diagnostic::error("E0516", title, At::default(), "");
-        let none = none.note("it does not build shared objects first (`build shared`), as `native` does");
+        let none = none.note("its first build does not make shared objects (`build shared`), as that of `native` does");
         return Err(Failure::of_usage(
             "--compiled",
             none.help("leave `--compiled` out: the interpreter decides the same"),
@@ -282,7 +282,7 @@ pub fn is_svg(option: &str, file: &Path) -> Result<(), Failure> {
     if !plain || file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         return Ok(());
     }
-    let title = format!("`{}` is to be a picture, and pictures are SVG", file.display());
+    let title = format!("`{}` does not end with .svg, and pictures are SVG", file.display());
     let help = "end it with .svg; `rsvg-convert` and others make a .png or .pdf of one".to_owned();
     Err(Failure::of_usage(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
 }
@@ -345,7 +345,7 @@ pub fn ended(outcome: &Outcome) -> String {
             left.dedup();
             let some: Vec<&str> = left.iter().take(4).map(String::as_str).collect();
             format!(
-                "STOPPED at {end}: nothing happens any more, and threads wait for ever: {}; say `duration 1s;` if they are to",
+                "STOPPED at {end}: nothing happens any more, and threads wait for ever: {}; if that is meant, say `duration 1s;`",
                 some.join(", ")
             )
         }
@@ -469,7 +469,7 @@ impl Sink for Log {
             Kind::Refused => "is refused",
             Kind::Dispatched => "runs",
             Kind::Lent if record.donor == record.thread => "goes on with its turn",
-            Kind::Lent => "runs on the turn of one that waits for it",
+            Kind::Lent => "runs on the turn of a thread that waits for it",
             Kind::SwitchedOut => "gives the processor up",
             Kind::Preempted => "is preempted",
             Kind::Blocked => "waits",

@@ -103,24 +103,21 @@ impl Tests {
         if self.left > 0 {
             let what = if self.left == 1 { "1 scenario is".to_owned() } else { format!("{} scenarios are", self.left) };
             console.note(&format!(
-                "note: {what} not run, as nothing says for which policy: `--policy FILE.sched` does, and `policy \"FILE.sched\";` in it"
+                "note: {what} not run, without a policy: name one with `--policy FILE.sched`, or `policy \"FILE.sched\";` in the scenario"
             ));
         }
         if let Some(only) = arguments.only.as_ref().filter(|_| self.others > 0 && self.is_nothing()) {
             let title = format!("no scenario has `{only}` in its name");
             let help = match self.others {
-                1 => "there is one, of another name: leave `--only` out, and it is run".to_owned(),
-                others => format!("there are {others}, of other names: leave `--only` out, and they are run"),
+                1 => "there is one with another name: leave `--only` out to run it".to_owned(),
+                others => format!("there are {others} with other names: leave `--only` out to run them"),
             };
             return Err(Failure::of_usage("--only", Diagnostic::error("E0515", title, At::default(), "").help(help)));
         }
         if self.passed + self.failed + self.broken == 0 {
             let (title, help) = match self.left {
-                0 => ("no scenario was found", "a scenario stands in a file with the ending `.scenario`"),
-                _ => (
-                    "no scenario names a policy, or has one beside it",
-                    "say for which one they are: `--policy FILE.sched`",
-                ),
+                0 => ("no scenario was found", "scenarios are in files with the ending `.scenario`"),
+                _ => ("no scenario names a policy, or has one beside it", "name one: `--policy FILE.sched`"),
             };
             return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
         }

@@ -42,8 +42,8 @@ const LONG: u64 = 2_000_000;
 
 fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
     if is_standard_input(path) {
-        let title = "a recording is read from a file, and `-` is standard input";
-        let help = "write to a file what comes from there, and give that; a file of this name is ./-";
+        let title = "a recording must be a file, but `-` is standard input";
+        let help = "save the input to a file, and give that; write ./- for a file of this name";
         return Err(Failure::of_usage("-", Diagnostic::error("E0501", title, At::default(), "").help(help)));
     }
     // Opening a pipe, for instance, would wait for its writer; and a pipe cannot be read twice.
@@ -52,8 +52,8 @@ fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
             return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
         }
         Ok(about) if !about.is_file() => {
-            let help = "write to a file what comes from there, and give that";
-            return Err(Failure::of_file("E0501", path, "a recording is read from a file, and this is none", help));
+            let help = "save the input to a file, and give that";
+            return Err(Failure::of_file("E0501", path, "a recording must be a regular file", help));
         }
         Ok(_) | Err(_) => {}
     }
@@ -82,9 +82,9 @@ fn senseless(path: &Path, wrong: &TraceError) -> Failure {
         TraceError::Senseless { .. } => {
             "a recording is made by running a program with CATAPULTS_TRACE=FILE.trace, or by `catapults sim --trace FILE.trace`"
         }
-        TraceError::CutOff { .. } => "copy the whole file, or record again: it may be that the disk was full",
+        TraceError::CutOff { .. } => "copy the whole file, or record again: the disk may have been full",
         TraceError::Crowded(_) => {
-            "take the last records alone: `--newest 1000000`; or record a shorter time, or fewer threads"
+            "read only the last records: `--newest 1000000`; or record a shorter time, or fewer threads"
         }
     };
     Failure::of_file("E0509", path, wrong.to_string(), help)
@@ -94,8 +94,9 @@ fn senseless(path: &Path, wrong: &TraceError) -> Failure {
 fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
     match (from, to) {
         (from, Some(to)) if from.unwrap_or(0) >= to => {
-            let title = format!("nothing is from {} on and before {}", exact_since(from.unwrap_or(0)), exact_since(to));
-            let help = "--to is when the part ends, since the beginning of recording".to_owned();
+            let title =
+                format!("there is nothing from {} on and before {}", exact_since(from.unwrap_or(0)), exact_since(to));
+            let help = "--to is the end of the part, since the beginning of recording".to_owned();
             Err(of_usage("E0518", "--to", title, help))
         }
         (_, _) => Ok(()),
@@ -104,13 +105,13 @@ fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
 
 /// The trace ends before the part that was asked for.
 fn over(from: u64, help: &str) -> Failure {
-    let title = format!("nothing is from {} on", exact_since(from));
+    let title = format!("there is nothing from {} on", exact_since(from));
     of_option("E0518", "--from", title, help.to_owned())
 }
 
 fn unrecorded(file: &Path) -> Failure {
     let help = "was anything recorded? `catapults trace summary` says how many records there are";
-    Failure::of_file("E0509", file, "no record is in it", help)
+    Failure::of_file("E0509", file, "it has no records", help)
 }
 
 /// Advances a bar now and then, because that takes longer than reading a record.
@@ -149,7 +150,7 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
     processors(&mut text, &summary);
     if header.resolution_ns >= COARSE {
         let step = time(u64::from(header.resolution_ns));
-        let _ = writeln!(text, "\nall times are of whole {step}: what is shorter shows as 0, or as {step}");
+        let _ = writeln!(text, "\nall times are multiples of {step}: shorter ones show as 0 or {step}");
     }
     if !summary.handlers.is_empty() {
         text.push('\n');
@@ -249,7 +250,9 @@ pub fn compare(console: &Console, arguments: &Compare) -> Result<(), Failure> {
     match compared {
         Comparison::Same { decisions, apart } => console.result(&match apart {
             0 => format!("{decisions} decisions, all the same at the same times\n"),
-            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", exact_since(apart)),
+            apart => {
+                format!("{decisions} decisions, all the same; their times differ by {} at most\n", exact_since(apart))
+            }
         }),
         Comparison::Different { same, one, other } => {
             let mut text = match same {
@@ -320,7 +323,7 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     can_be_read(path, &replayed)?;
     if let Some(left) = replayed.left_at {
         console.note(&format!(
-            "note: what is after the first {} of the recording is left out: until then there are more than {} phases, threads and values; --most takes more",
+            "note: only the first {} of the recording are taken: they have more than {} phases, threads and values; --most takes more",
             exact_since(left),
             arguments.most
         ));
@@ -337,7 +340,7 @@ fn can_be_read(path: &Path, replayed: &Replay) -> Result<(), Failure> {
     if length <= longest {
         return Ok(());
     }
-    let title = format!("the scenario would have {length} bytes, and scenarios of at most {longest} are read");
+    let title = format!("the scenario would have {length} bytes, but only {longest} can be read");
     // All parts take about the same number of bytes.
     let fewer = replayed.taken as u128 * longest as u128 / length as u128 * 9 / 10;
     Err(Failure::of_file("E0105", path, title, format!("take less of the recording: `--most {fewer}`")))

@@ -71,17 +71,17 @@ const BINARY: [(&[u8], &str, &str); 15] = [
     (
         b"\x17\x08\x44tracing",
         "this is what trace-cmd recorded, not its text",
-        "`trace-cmd report FILE > FILE.txt` makes it one",
+        "`trace-cmd report FILE > FILE.txt` makes it a text",
     ),
-    (&[0xc1, 0x1f, 0xfc, 0xc1], "this is what LTTng recorded, and its text is none of those that are read", LTTNG),
-    (&[0xc1, 0xfc, 0x1f, 0xc1], "this is what LTTng recorded, and its text is none of those that are read", LTTNG),
-    (&[0xff, 0xfe], "it is a text in UTF-16", "make it one in UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
-    (&[0xfe, 0xff], "it is a text in UTF-16", "make it one in UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
+    (&[0xc1, 0x1f, 0xfc, 0xc1], "this is what LTTng recorded, and its text cannot be read, either", LTTNG),
+    (&[0xc1, 0xfc, 0x1f, 0xc1], "this is what LTTng recorded, and its text cannot be read, either", LTTNG),
+    (&[0xff, 0xfe], "it is a text in UTF-16", "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
+    (&[0xfe, 0xff], "it is a text in UTF-16", "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
     (b"CATTRACE", "this is a trace already", "read it with `catapults trace show` or `catapults trace summary`"),
 ];
 
 const PERF: &str = "this is what perf recorded, not its text";
-const PERF_SCRIPT: &str = "`perf script -i FILE > FILE.txt` makes it one";
+const PERF_SCRIPT: &str = "`perf script -i FILE > FILE.txt` makes it a text";
 const LTTNG: &str = "record the same with `perf sched record`, and print it with `perf sched script`";
 
 /// What a binary file is, and how to get a text. `length`: of the file, if it is one.
@@ -92,20 +92,20 @@ fn binary(start: &[u8], length: u64) -> Option<(&'static str, &'static str)> {
     if start.windows(ATRACE_PACKED.len()).any(|part| part == ATRACE_PACKED) {
         return Some((
             "it is compressed, as `atrace -z` does",
-            "record without `-z`, or by `systrace`, whose page is read",
+            "record without `-z`, or with `systrace`, whose pages can be read",
         ));
     }
     if is_ring(start, length) {
         return Some((
             "these are raw pages of ftrace's buffer (trace_pipe_raw), not a text",
-            "read /sys/kernel/tracing/trace instead; or, where they were recorded, make what trace-cmd reads of the files of all processors: `trace-cmd restore FILE.cpu0 FILE.cpu1 …`, then `trace-cmd report trace.dat > FILE.txt`",
+            "read /sys/kernel/tracing/trace instead; or, where they were recorded, convert the files of all processors for trace-cmd: `trace-cmd restore FILE.cpu0 FILE.cpu1 …`, then `trace-cmd report trace.dat > FILE.txt`",
         ));
     }
     // Texts have no zeros.
     if start.contains(&0) && !trace::is_perfetto(start) {
         return Some((
-            "this is no text, nor a recording of a kind that is known",
-            "what recorded it may print a text: `perf script`, `trace-cmd report`; or read /sys/kernel/tracing/trace",
+            "this is neither a text nor a known kind of recording",
+            "the tool that recorded it may print a text: `perf script`, `trace-cmd report`; or read /sys/kernel/tracing/trace",
         ));
     }
     None
@@ -141,7 +141,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
         Unimported::Input(error) => {
             let help = match packets {
                 true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
-                false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
+                false => "import each recording by itself; lines must be in the order of their times, except between processors",
             };
             Failure::of_file("E0509", file, error.to_string(), help)
         }
@@ -153,7 +153,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
     if imported.unreadable > 1 && imported.unreadable > all / MOST_UNREADABLE {
         let title = format!("{} of its {all} lines cannot be read", imported.unreadable);
         let help = format!(
-            "more than one in {MOST_UNREADABLE} is too many to go by the others; {}",
+            "with more than one in {MOST_UNREADABLE}, the others are unreliable; {}",
             "was it copied whole, as `perf sched script`, `trace-cmd report` or ftrace wrote it?"
         );
         let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
@@ -163,7 +163,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
     if contradictions > 1 && contradictions > imported.events / MOST_CONTRADICTORY {
         let title = format!("{contradictions} of its {} events contradict those before them", imported.events);
         let help = format!(
-            "more than one in {MOST_CONTRADICTORY} is too many to go by the others; is this one recording, as `perf sched script` or ftrace wrote it?"
+            "with more than one in {MOST_CONTRADICTORY}, the others are unreliable; is this one recording, as `perf sched script` or ftrace wrote it?"
         );
         let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
         return Err(Failure::of(&file.display().to_string(), first_contradiction(diagnostic, &imported)));
@@ -214,7 +214,7 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
         };
         let warning = Diagnostic::warning("E0509", title, At::default(), "");
         said.push(first_contradiction(warning, imported).help(
-            "events may be missing without a word, or the clocks of processors differ: what threads did around these is not certain",
+            "events may be missing without notice, or the clocks of processors differ: what threads did around these events is not certain",
         ));
     }
     if imported.wakeups == 0 && imported.unwoken > 0 {
@@ -228,12 +228,11 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
         );
     }
     if let Some(taken) = imported.uncertain_states {
-        let title =
-            "states of threads are numbers, and nothing says which kernel's: what they stand for is not certain";
+        let title = "states of threads are numbers, and the kernel is not known: what they stand for is not certain";
         said.push(
             Diagnostic::warning("E0509", title, At::default(), "")
                 .note(format!("they are taken {taken}"))
-                .help("print letters, by `trace-cmd report` without `-R`; or record switches of the idle threads, too, which tell"),
+                .help("print letters, by `trace-cmd report` without `-R`; or record switches of the idle threads, too, which tell the kernel"),
         );
     }
     if !imported.lost.is_empty() {
@@ -248,7 +247,7 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
             warning = warning.note(format!("processor {processor}: {times}, {events}"));
         }
         said.push(warning.note(
-            "who runs on another processor meanwhile runs; the states of all others are not known until they are mentioned again",
+            "threads on other processors are taken to run on; the states of all others are not known until their next event",
         ).help("`catapults trace show --kind lost` says where; record with larger buffers: `perf sched record -m 8M`, or ftrace's buffer_size_kb"));
     }
     console.diagnostics(&Source::new(file.display().to_string(), ""), &said);
@@ -291,18 +290,16 @@ fn other_format(format: OtherFormat) -> (&'static str, &'static str) {
         OtherFormat::Map => ("this is the map of `perf sched map`, without the events themselves", script),
         OtherFormat::Timeline => (
             "this is a timeline in Chrome's JSON, without the events themselves",
-            "the recording that it was made of has them; `traceconv systrace` prints those of Perfetto's",
+            "the original recording has them; `traceconv systrace` prints those of Perfetto's",
         ),
-        OtherFormat::Lttng | OtherFormat::LttngData => {
-            ("this is LTTng's, and its text is none of those that are read", LTTNG)
-        }
+        OtherFormat::Lttng | OtherFormat::LttngData => ("this is LTTng's, whose text cannot be read", LTTNG),
         OtherFormat::Page => (
-            "no recording is in this page",
+            "there is no recording in this page",
             "pages of systrace have one, between `<script class=\"trace-data\" …>` and `</script>`",
         ),
         OtherFormat::Ticks => (
-            "its clock counts something else than time",
-            "record again by one that does: `trace-cmd record -C mono`, or write `mono` to /sys/kernel/tracing/trace_clock",
+            "its clock does not count time",
+            "record again with one that does: `trace-cmd record -C mono`, or write `mono` to /sys/kernel/tracing/trace_clock",
         ),
         OtherFormat::NoProcessor => (
             "its events do not say on which processor they were",

@@ -78,7 +78,7 @@ impl There {
         if let Some(name) = arguments.thread.iter().find(|name| !self.asked.contains(*name)) {
             let more = if self.more_threads { " and others" } else { "" };
             let names: Vec<String> = self.threads.iter().map(|name| format!("`{name}`")).collect();
-            let help = format!("there are {}{more}; a number is that of one thread", names.join(", "));
+            let help = format!("there are {}{more}; a number names a single thread", names.join(", "));
             return Some(of_option("E0518", "--thread", format!("there is no thread `{name}`"), help));
         }
         if let Some(number) = arguments.processor.iter().find(|number| !self.processors.contains(number)) {
