@@ -274,7 +274,7 @@ impl<'a> Hosts<'a> {
         let threads: Vec<ThreadId> = named.iter().copied().filter(|id| id.node().is_none()).collect();
         if event.gives_away() {
             if stayed != after {
-                return Err(Violation::Type(format!("`{}` has done more than to give threads away", event.name)));
+                return Err(Violation::Type(format!("`{}` has done more than give threads away", event.name)));
             }
         } else {
             self.types.judge(event, &threads, &stayed, &after, dispatched)?;

@@ -132,7 +132,7 @@ impl Search<'_> {
     fn limits(&self) -> Vec<String> {
         let mut limits = vec![format!("{NODES} nodes"), "starvation was not looked for".to_owned()];
         if self.policy.attributes.iter().any(|attribute| attribute.of == Entity::Node) {
-            limits.push("what the host says of a node is its number, and does not change".to_owned());
+            limits.push("the properties of a node are its number, and do not change".to_owned());
         }
         if !self.policy.imports.is_empty() || !self.policy.thread_imports.is_empty() {
             limits.push("imported variables keep their defaults".to_owned());

@@ -24,7 +24,7 @@ const MOST_WAYS: usize = 16;
 
 /// What reports say of that.
 pub(super) const LIMIT: &str =
-    "of the ways in which variables can change and numbers be drawn while a handler runs, 16 were tried for each event";
+    "for each event, 16 of the ways were tried in which variables can change and numbers be drawn while a handler runs";
 
 /// Answers reads and draws by choices. [`Oracle::turn`] goes on to the next choices, until all have been made.
 pub(super) struct Oracle<'v> {

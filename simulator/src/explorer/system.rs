@@ -419,7 +419,7 @@ fn wrong(violation: &Violation) -> Outcome {
         Violation::Duplicated(_) => (Kind::Duplicated, "after the last step a thread is in two containers"),
         Violation::Idle => (Kind::Idle, "the last step dispatches nothing"),
         Violation::Running(_) => (Kind::EventType, "after the last step several threads run"),
-        Violation::Changed(..) => (Kind::EventType, "the last step moves a thread that it does not concern"),
+        Violation::Changed(..) => (Kind::EventType, "the last step moves a thread that its event does not concern"),
         Violation::Type(_) => (Kind::EventType, "the last step does not do what its event demands"),
     };
     Outcome::Wrong(kind, what.to_owned())

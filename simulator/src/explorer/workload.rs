@@ -176,7 +176,7 @@ impl<'a> Walk<'a> {
             Step::At(instant) => self.now = self.now.max(*instant),
             Step::Ask(..) | Step::Expire => {}
             Step::LetRead(..) => return Err("the application changes a variable while a handler runs"),
-            Step::LetDraw(_) => return Err("it takes certain draws"),
+            Step::LetDraw(_) => return Err("it depends on certain random numbers"),
             Step::Enter(_) | Step::SetProperty(..) => return Err("nodes come and go in it"),
             Step::SetImport(name, value) if self.begun => {
                 let instant = Value::Time(self.next());
@@ -237,7 +237,7 @@ impl<'a> Walk<'a> {
             // A timer of the policy, which the simulated host raises itself.
             return Ok(());
         }
-        let [thread] = threads else { return Err("an event in it is of no thread") };
+        let [thread] = threads else { return Err("an event in it concerns no thread") };
         if event == "switch_out" && self.asks.take() == Some(thread.0) {
             return Ok(());
         }
@@ -268,7 +268,9 @@ impl<'a> Walk<'a> {
                 self.tick = Some(self.tick.map_or(tick, |shortest| shortest.min(tick)));
             }
             "set_next_thread" => {
-                let Some((one, since)) = running else { return Err("nobody runs who could ask that another be next") };
+                let Some((one, since)) = running else {
+                    return Err("no thread runs that could ask for another one to be next");
+                };
                 self.asks = Some(one);
                 let life = self.lives.entry(one).or_default();
                 life.ran += now - since;
@@ -280,7 +282,7 @@ impl<'a> Walk<'a> {
                     life.has_run();
                     life.waits = Some((event.to_owned(), now));
                 }
-                None => return Err("no thread does what raises an event in it"),
+                None => return Err("no thread can cause one of its events"),
             },
         }
         Ok(())

@@ -25,7 +25,7 @@ impl Class {
             "SCHED_DEADLINE" => Class::Deadline,
             other => {
                 let all = "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE";
-                return Err(wrong(place, format!("there is no policy `{other}` of Linux's; there are {all}")));
+                return Err(wrong(place, format!("Linux has no policy `{other}`; it has {all}")));
             }
         })
     }
@@ -178,7 +178,7 @@ pub(super) fn of_phases(task: Class, phases: &[(String, &Object)], again: bool) 
                 .into_iter()
                 .find(|name| find(phase, name).is_some())
         {
-            let what = "the thread is of one class the first time, and of another when it does this again: write the `policy`, too";
+            let what = "the thread has one class the first time, and another in later rounds: write the `policy`, too";
             return Err(wrong(&said.at(name), what));
         }
         classes.push(first);

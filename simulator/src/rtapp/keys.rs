@@ -81,7 +81,7 @@ pub(super) fn of_task(of: &Object, place: &str, level: Level, processors: u32) -
     for (label, name, _) in labelled(of) {
         // `runtime` is the budget there: see `class`.
         if event(name).is_some() && name != "runtime" {
-            let what = "a task that has `phases` does what they say: rt-app passes over this; write it in one of them";
+            let what = "a task with `phases` does only what they say: rt-app ignores this; write it in one of them";
             return Err(wrong(&format!("{place}.{label}"), what));
         }
     }
@@ -93,22 +93,21 @@ fn property(name: &str, place: &str, value: &Json, level: Level, processors: u32
         _ if OF_BOTH.contains(&name) => Ok(()),
         _ if OF_TASKS.contains(&name) && level != Level::Phase => Ok(()),
         "delay" => {
-            let what = "rt-app looks at `delay` in a task, and passes over it in a phase; write it in the task, or `sleep` here";
+            let what =
+                "rt-app reads `delay` in a task, and ignores it in a phase; write it in the task, or `sleep` here";
             Err(wrong(place, what))
         }
         _ if OF_TASKS.contains(&name) => {
-            Err(wrong(place, format!("rt-app looks at `{name}` in a task, and passes over it in a phase")))
+            Err(wrong(place, format!("rt-app reads `{name}` in a task, and ignores it in a phase")))
         }
         "cpus" => all_processors(value, place, processors),
         // No group, as in rt-app.
         "taskgroup" if *value == Json::Text(String::new()) => Ok(()),
         "taskgroup" => Err(wrong(place, "groups of tasks are not simulated; a hierarchy of policies has some")),
         "util_min" | "util_max" if *value == Json::Whole(-1) => Ok(()),
-        "util_min" | "util_max" => {
-            Err(wrong(place, "no policy is told what utilization is to be assumed; leave it out"))
-        }
-        "nodes_membind" => Err(wrong(place, "where memory is, is not simulated; leave it out")),
-        _ => Err(unknown(name, place, "leave it out; docs/scenarios.md has the list of what is")),
+        "util_min" | "util_max" => Err(wrong(place, "policies are not told what utilization to assume; leave it out")),
+        "nodes_membind" => Err(wrong(place, "the placement of memory is not simulated; leave it out")),
+        _ => Err(unknown(name, place, "leave it out; docs/scenarios.md lists what can be")),
     }
 }
 
@@ -135,12 +134,12 @@ fn all_processors(value: &Json, place: &str, processors: u32) -> Result<(), Wron
         return Ok(());
     }
     let what =
-        format!("a thread that may run on some of the {processors} processors alone is not simulated; leave it out");
+        format!("a thread that may run on only some of the {processors} processors is not simulated; leave it out");
     Err(wrong(place, what))
 }
 
 fn unknown(name: &str, place: &str, help: &str) -> Wrong {
-    wrong(place, format!("`{name}` is nothing that can be simulated: {help}"))
+    wrong(place, format!("`{name}` cannot be simulated: {help}"))
 }
 
 /// Visits the members of an object, with their places. No name may occur twice.

@@ -262,7 +262,7 @@ fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
     for task in tasks {
         let is_forked = forked.contains(task.name);
         if is_forked && find(task.what, "delay").is_some() {
-            let what = "the delay of a task that is forked counts from the beginning of all, in rt-app; write `sleep` as its first phase";
+            let what = "in rt-app, the delay of a forked task counts from the start of the workload; write `sleep` as its first phase";
             return Err(wrong(&format!("{}.delay", task.place), what));
         }
         let mut barriers = BTreeSet::new();
@@ -271,7 +271,7 @@ fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
                 ("barrier", _) if is_forked => {
                     return Err(wrong(
                         &place,
-                        "who is forked comes to no barrier: rt-app counts on those that are there from the beginning",
+                        "a forked thread cannot come to a barrier: rt-app counts only threads that exist from the start",
                     ));
                 }
                 ("barrier", Json::Text(name)) if !barriers.insert(name) => {
@@ -280,7 +280,7 @@ fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
                 }
                 ("timer", _) if is_forked => {
                     let what =
-                        "the timer of a task that is forked counts from the beginning of all, in rt-app; write `sleep`";
+                        "in rt-app, the timer of a forked task counts from the start of the workload; write `sleep`";
                     return Err(wrong(&place, what));
                 }
                 _ => {}
@@ -473,7 +473,7 @@ impl Workload {
         Ok(match event {
             "run" => format!("run {}us;", microseconds(what, place)?),
             "runtime" => {
-                let what = "`runtime` computes until so much time has passed, whoever runs meanwhile, which no scenario says; write `run` for how long it computes";
+                let what = "`runtime` computes until so much time has passed, even if others run meanwhile, which no scenario can say; write `run` for how long it computes";
                 return Err(wrong(place, what));
             }
             "sleep" => format!("sleep {}us;", microseconds(what, place)?),
@@ -506,7 +506,7 @@ impl Workload {
                     })
                 };
                 if !tasks.iter().any(|task| task.name == name || suspends(task)) {
-                    return Err(wrong(place, format!("nobody suspends himself as `{name}`")));
+                    return Err(wrong(place, format!("no task suspends itself as `{name}`")));
                 }
                 format!("broadcast {};", self.name("port", &resumed(name)))
             }

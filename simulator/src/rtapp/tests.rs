@@ -173,7 +173,7 @@ fn priorities_are_turned_the_right_way_round() {
         ),
         (
             r#""policy": "FIFO", "run": 1"#,
-            "tasks.a.policy: there is no policy `FIFO` of Linux's; there are SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE",
+            "tasks.a.policy: Linux has no policy `FIFO`; it has SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE",
         ),
     ] {
         assert_eq!(refused(task), Err(said.to_owned()));

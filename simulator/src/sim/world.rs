@@ -441,7 +441,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         self.again_at_once += u32::from(generation > self.kinds.len());
         if self.again_at_once > MOST_AGAIN_AT_ONCE {
             return Err(self.impossible(&format!(
-                "time stands still: each `{name}` has another one created at once; let time pass before that, by `run` or `sleep`"
+                "time stands still: each `{name}` leads to another one at once; let time pass before that, by `run` or `sleep`"
             )));
         }
         if self.living >= MOST_LIVING {

@@ -214,7 +214,7 @@ impl<W: Write + Seek> Import<W> {
     /// Moves on to this time. No later event is older. Or says what is wrong with the time.
     pub(super) fn is_at(&mut self, time: u64) -> Result<(), &'static str> {
         if time.saturating_add(MOST_BACK) < self.last {
-            return Err("its time is more than 10 s before that of another before it");
+            return Err("its time is more than 10 s before that of an earlier one");
         }
         if self.first.is_none() {
             self.out.starts_at(time);
@@ -283,7 +283,7 @@ impl<W: Write + Seek> Import<W> {
                 .processors
                 .get(there)
                 .filter(|processor| processor.runs == Some(to.number))
-                .map(|_| format!("{} runs on processor {there}, and begins to on {number}", called(to.number))),
+                .map(|_| format!("{} runs on processor {there}, and begins to run on {number}", called(to.number))),
             Some(Known::Running(_) | Known::Ready | Known::Waiting | Known::Lost) | None => None,
         };
         goes_back.or(left).or(elsewhere)

@@ -251,7 +251,7 @@ fn names<R: Read>(start: &[u8], length: u64, file: &mut R, header: &mut Header) 
         names_at += SEED_BYTES;
     }
     if u64::from(records_at) < names_at + u64::from(bytes) || u64::from(records_at) > length {
-        return Err(error(40, format!("its records are to begin at byte {records_at}, where they cannot")));
+        return Err(error(40, format!("its records cannot begin at byte {records_at}, as it says")));
     }
     if bytes > MOST_NAMES_BYTES {
         return Err(error(44, format!("its names take {bytes} bytes; {MOST_NAMES_BYTES} is the most")));
@@ -296,7 +296,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     };
     record.what = match kind {
         12 => What::Refused,
-        13 if u32_at(bytes, 24) == 0 => return Err(error(offset + 24, "thread 0, which there is not, lends its turn")),
+        13 if u32_at(bytes, 24) == 0 => return Err(error(offset + 24, "thread 0, which cannot be, lends its turn")),
         13 => What::Lent { donor: u32_at(bytes, 24) },
         14 => What::Preempted,
         15 => {
@@ -307,7 +307,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
                 1 => Value::Bool(bits != 0),
                 2 => Value::Time(bits as i64),
                 3 => Value::Float(Float::new(f64::from_bits(bits))),
-                _ => return Err(error(offset + 13, format!("a value of type {detail}, which there is not"))),
+                _ => return Err(error(offset + 13, format!("a value of type {detail}, which does not exist"))),
             };
             record = Record { event: 0, line: 0, ready: None, ..record };
             What::Value { variable, value }
@@ -342,7 +342,7 @@ fn thread(bytes: &[u8], offset: u64) -> Result<u32, TraceError> {
     /// Named, policy out, idle, value and lost.
     const OF_NONE: [u8; 5] = [2, 8, 11, 15, 16];
     match u32_at(bytes, 8) {
-        0 if !OF_NONE.contains(&bytes[12]) => Err(error(offset + 8, "a record of thread 0, which there is not")),
+        0 if !OF_NONE.contains(&bytes[12]) => Err(error(offset + 8, "a record of thread 0, which cannot be")),
         thread => Ok(thread),
     }
 }
@@ -359,7 +359,7 @@ fn what(bytes: &[u8], detail: u16, offset: u64) -> Result<What, TraceError> {
         3 => What::Dispatched,
         4 => What::SwitchedOut,
         5 => {
-            let unknown = || error(offset + 13, format!("a thread blocked for reason {detail}, which there is not"));
+            let unknown = || error(offset + 13, format!("a thread blocked for reason {detail}, which does not exist"));
             What::Blocked(u8::try_from(detail).ok().and_then(Reason::of).ok_or_else(unknown)?)
         }
         6 => What::Raised,
@@ -368,7 +368,7 @@ fn what(bytes: &[u8], detail: u16, offset: u64) -> Result<What, TraceError> {
         9 => What::Suspended,
         10 => What::Resumed,
         11 => What::Idle,
-        kind => return Err(error(offset + 12, format!("a record of kind {kind}, which there is not"))),
+        kind => return Err(error(offset + 12, format!("a record of kind {kind}, which does not exist"))),
     })
 }
 

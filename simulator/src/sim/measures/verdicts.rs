@@ -78,7 +78,7 @@ impl Measures<'_> {
     ) -> Result<Exact, String> {
         let (from, to) = window.unwrap_or((0, self.now));
         if to > self.now {
-            return Err(format!("all was over at {}", exact(self.now)));
+            return Err(format!("the simulation was over at {}", exact(self.now)));
         }
         let capacity = self.capacity(from, to);
         let hundredths = |ran: i128| {

@@ -225,7 +225,7 @@ fn contradictions_have_a_place() {
     };
     assert_eq!(first(&[switch(0, "1.0", 0, 1), switch(0, "1.1", 1, 2), switch(1, "1.2", 0, 1)]), (0, None));
     let twice = [switch(0, "1.0", 0, 1), switch(1, "1.1", 0, 1)];
-    let said = "thread 1 runs on processor 0, and begins to on 1".to_owned();
+    let said = "thread 1 runs on processor 0, and begins to run on 1".to_owned();
     assert_eq!(first(&twice), (1, Some((2, said))));
     let other = [switch(0, "1.0", 0, 1), switch(0, "1.1", 2, 3), switch(0, "1.2", 0, 1)];
     let said = "thread 2 leaves processor 0, where thread 1 runs".to_owned();
