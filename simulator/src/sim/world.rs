@@ -49,7 +49,7 @@ type Done<T = ()> = Result<T, Out>;
 /// How many threads can live at once. More come only if threads create threads without end.
 const MOST_LIVING: usize = 1_000_000;
 
-/// How many threads can come at one instant from chains of creators of that instant in which a kind recurs.
+/// How many threads can be created at one instant by threads of that instant, in chains in which a kind recurs.
 const MOST_AGAIN_AT_ONCE: u32 = 100_000;
 
 /// How often timers can expire at one instant.
@@ -135,7 +135,7 @@ struct Live {
     generation: usize,
     /// When each of its own timers expired last.
     timers: BTreeMap<usize, i64>,
-    /// It waits until it is told that its wait is over.
+    /// It waits until it is woken, or told to look again.
     waits: bool,
     /// The host sees only by polling that its wait is over.
     polled: bool,

@@ -7,7 +7,7 @@ use super::super::policy::Runner;
 use super::lines::Told;
 use super::{Done, ThreadId, World};
 
-/// Happens to others. The dispatcher, and so the policy, hears of it after all that its cause does at this instant.
+/// An effect on others. The dispatcher, and so the policy, hears of it after all that its cause does at this instant.
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
     /// The waits of these threads are over.

@@ -61,7 +61,7 @@ impl Line {
         self.waiters.iter_mut().find(|waiter| waiter.thread == thread)
     }
 
-    /// The thread has what it waited for. Whether it had been given it.
+    /// The thread leaves the line, because it has what it waited for. Whether that was given to it.
     pub(super) fn leaves(&mut self, thread: ThreadId) -> bool {
         let Some(place) = self.waiters.iter().position(|waiter| waiter.thread == thread) else { return false };
         self.waiters.remove(place).given
@@ -226,7 +226,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.is_ready(thread);
     }
 
-    /// A thread that lends its turns to none any more has got a turn of its own.
+    /// A thread that does not lend its turns any more has got a turn of its own.
     pub(super) fn runs_for_itself(&mut self, thread: ThreadId) {
         let Some(thing) = self.live(thread).filter(|live| live.waits).and_then(|live| live.wants) else { return };
         if let Some(waiter) = self.those_at(thing).waiter(thread) {
