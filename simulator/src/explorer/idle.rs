@@ -1,4 +1,4 @@
-//! Finds the variables that are always assigned before they are read once nothing runs, such as the instant at which
+//! Finds the variables that, while nothing runs, are always assigned before they are read, such as the instant at which
 //! the running thread was dispatched. While nothing runs, their values do not matter: situations have the initial ones.
 //!
 //! A variable is one of them if no handler that can be called while nothing runs reads it before it assigns it, or
