@@ -9,11 +9,11 @@ use std::path::PathBuf;
 /// Thread schedulers written as policies: checked, translated, run.
 #[derive(Parser)]
 #[command(name = "catapults", version, arg_required_else_help = true)]
-#[command(after_help = "Exit status: 0 done; 1 something is wrong with a file or a tool; 2 wrong usage;\n\
-                  3 explored within a bound only; 130 or 143 interrupted; 141 nobody reads the output any more.\n\
-                  A file to be read may be -, standard input, but for recordings and what is to be run.\n\
-                  A file that is there already, and was not named as the output, is replaced only with\n\
-                  --force. Output that is closed, or full, is an error.\n\
+#[command(after_help = "Exit status: 0 done; 1 something is wrong with a file or a tool; 2 wrong usage; 3 explored\n\
+                  only up to a bound; 130 or 143 interrupted; 141 nobody reads the output any more.\n\
+                  An input file may be -, standard input, except recordings and what `run` runs.\n\
+                  An existing file that was not named as the output is replaced only with --force.\n\
+                  Output that cannot be written is an error.\n\
                   Messages are coloured on a terminal unless NO_COLOR is set.")]
 pub struct Arguments {
     #[command(subcommand)]
@@ -41,7 +41,7 @@ pub enum Command {
         #[command(subcommand)]
         command: FrameworkCommand,
     },
-    /// Work with recordings of who ran when
+    /// Work with recordings of which thread ran when
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
@@ -59,17 +59,18 @@ pub struct FrameworkOption {
     pub framework: String,
 }
 
-/// Say whether policies, and hierarchies of them, are safe to run
+/// Check whether policies and hierarchies are safe to run
 ///
-/// Reports every error and warning in every file, and in the policies of every hierarchy and scenario. Nothing is written, nothing simulated.
+/// Reports every error and warning in every file, and in the policies of every hierarchy and scenario. Nothing is
+/// written or simulated.
 #[derive(Args)]
 pub struct Check {
     #[command(flatten)]
     pub framework: FrameworkOption,
-    /// Say of each guard that is left to be evaluated at run time why it could not be proved and what would remove it
+    /// For each guard that remains at run time, say why it could not be proved and what would remove it
     #[arg(long)]
     pub explain_guards: bool,
-    /// Refuse if more of the transfers in all files together keep a guard
+    /// Fail if more than this percentage of the transfers in all files together keep a guard
     #[arg(long, value_name = "PERCENT", value_parser = whole::<u8, 0, 100>, allow_negative_numbers = true)]
     pub most_guarded: Option<u8>,
     /// The policies (.sched), hierarchies (.hierarchy) and scenarios (.scenario)
@@ -79,12 +80,12 @@ pub struct Check {
 
 /// Try every order of events that the framework allows, for a few threads
 ///
-/// Looks for threads that are lost or held twice, guards that fail, processors that idle with work ready, event types that are
-/// not kept, and for ready threads that are never dispatched (starvation: said, and an error only with --fair). What is found is
-/// shown as the shortest sequence of steps, with what the containers hold after each.
+/// Looks for threads that are lost or held twice, guards that fail, processors that idle with work ready, event types
+/// that are not kept, and ready threads that are never dispatched (starvation, which is an error only with --fair). A
+/// finding is shown as the shortest sequence of steps, with what the containers hold after each.
 ///
-/// Exit status: 0 explored wholly and nothing found, 1 a counterexample or a policy that is refused, 3 nothing found within a
-/// bound that was reached, 130 or 143 interrupted (SIGINT, SIGTERM): what was explored until then is told.
+/// Exit status: 0 explored completely, and nothing found; 1 a counterexample, or a policy that is refused; 3 nothing
+/// found, but a bound was reached; 130 or 143 interrupted (SIGINT, SIGTERM), with the results so far.
 #[derive(Args)]
 pub struct Explore {
     #[command(flatten)]
@@ -95,21 +96,22 @@ pub struct Explore {
     /// How many situations to keep, at some 100 to 300 bytes each
     #[arg(long, value_name = "N", default_value_t = 4_000_000, value_parser = whole::<u32, 1, 100_000_000>, allow_negative_numbers = true)]
     pub states: u32,
-    /// How long to take for each policy; 0: as long as it takes
+    /// How many seconds to take for each policy; 0: no limit
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32, 0, 1_000_000>, allow_negative_numbers = true)]
     pub seconds: u32,
     /// How far to follow variables that are more than counters: from -N to N
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<i64, 1, { i64::MAX as u64 }>, allow_negative_numbers = true)]
     pub bound: i64,
-    /// Starvation is an error too
+    /// Make starvation an error, too
     ///
-    /// Unless the comment at the head of the policy states it, in a part `// Starves:` that says whom and when.
+    /// Starvation that the policy's header states is none: in a part `// Starves:` that says which threads starve, and
+    /// when.
     #[arg(long)]
     pub fair: bool,
-    /// Write the first counterexample as a scenario that fails, or as a script that replays
+    /// Write the first counterexample as a scenario that fails, or as a script to replay
     #[arg(long, value_name = "FILE.scenario|FILE.script")]
     pub save: Option<PathBuf>,
-    /// Replace a script that is there already, where no scenario comes to the same
+    /// Replace an existing script, if no scenario shows the counterexample
     #[arg(long)]
     pub force: bool,
     /// The policies (.sched)
@@ -119,19 +121,20 @@ pub struct Explore {
 
 /// Format policies, hierarchies, scenarios and framework descriptions
 ///
-/// There is one style: two spaces of indentation, at most 120 characters in a line, comments where they stand. What a policy
-/// means never changes, and formatting again changes nothing. A file that cannot be read is left alone.
+/// There is one style: two spaces of indentation, at most 120 characters in a line, comments where they are. Formatting
+/// never changes what a policy means, and formatting again changes nothing. A file that cannot be read is left alone.
 #[derive(Args)]
 pub struct Fmt {
     /// Write nothing: show what would change, and end with status 1 if anything would
     #[arg(long)]
     pub check: bool,
-    /// The policies (.sched), hierarchies (.hierarchy), scenarios (.scenario), descriptions (.framework), folders of them, or `-` alone: standard input, formatted on standard output
+    /// The policies (.sched), hierarchies (.hierarchy), scenarios (.scenario), descriptions (.framework), or folders of
+    /// them; `-` alone formats standard input to standard output
     #[arg(value_name = "FILE|FOLDER", required = true)]
     pub files: Vec<PathBuf>,
 }
 
-/// Translate a policy or a hierarchy, and make of it what the host loads
+/// Translate a policy or a hierarchy, and build what the host loads
 ///
 /// Writes the generated source and the artefact, whose name the framework description gives.
 #[derive(Args)]
@@ -140,7 +143,7 @@ pub struct Build {
     pub framework: FrameworkOption,
     /// What to make: one of the framework's `build` clauses, or `source` for the generated source alone
     ///
-    /// The usual one is the first in the framework description.
+    /// The default is the first one in the framework description.
     #[arg(long = "as", value_name = "KIND")]
     pub kind: Option<String>,
     /// The folder to write into; it is made if it is missing
@@ -156,8 +159,8 @@ pub struct Build {
 
 /// Run a program under a policy or a hierarchy
 ///
-/// A .sched or .hierarchy file is built first, unless what was built of it before is up to date; that is kept in $XDG_CACHE_HOME/catapults,
-/// else ~/.cache/catapults, else ./build. The exit status is the program's.
+/// A .sched or .hierarchy file is built first, unless an earlier build is up to date. Builds are kept in
+/// $XDG_CACHE_HOME/catapults, or else ~/.cache/catapults, or else ./build. The exit status is the program's.
 #[derive(Args)]
 #[command(override_usage = "catapults run [--framework NAME|FILE] POLICY -- PROGRAM [ARGUMENTS]...")]
 pub struct Run {
@@ -173,8 +176,8 @@ pub struct Run {
 
 /// Simulate threads under a policy, and show what it does
 ///
-/// What the threads do stands in a .scenario file (docs/scenarios.md). A policy alone is shown with four threads that compute,
-/// sleep, wait for input and yield. The same scenario always gives the same result.
+/// A .scenario file says what the threads do (docs/scenarios.md). A policy alone is simulated with four threads that
+/// compute, sleep, wait for input and yield. The same scenario always gives the same result.
 #[derive(Args)]
 pub struct Sim {
     #[command(flatten)]
@@ -182,31 +185,31 @@ pub struct Sim {
     /// Simulate under this policy, whatever the scenario says
     #[arg(long, value_name = "FILE.sched")]
     pub policy: Option<PathBuf>,
-    /// Of a file with several scenarios, only the one of this name
+    /// Simulate only the scenario with this name
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
-    /// Draw other random numbers than the scenario says
+    /// Draw random numbers with this seed, whatever the scenario says
     #[arg(long, value_name = "N", value_parser = whole::<u64, 0, { u64::MAX }>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Simulate so many processors, whatever the scenario says
+    /// Simulate this many processors, whatever the scenario says
     #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1024>, allow_negative_numbers = true)]
     pub processors: Option<u32>,
-    /// Run the policy compiled to machine code: several times as fast, and the same
+    /// Run the policy compiled to machine code: several times as fast, with the same results
     #[arg(long)]
     pub compiled: bool,
-    /// Draw who ran when, how the processors were shared, and how long it took
+    /// Draw which threads ran when, how the processors were shared, and how long it took
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// Show who ran when from this time on, such as 1.5ms; how it was shared, and how long it took, is of all
+    /// Show the timeline from this time on, such as 1.5ms; the rest of the picture is of the whole time
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
-    /// Show that before this time only
+    /// Show the timeline only before this time
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub to: Option<u64>,
     /// Print a line for each thing that happens, with the line of the policy that decided it
     #[arg(long)]
     pub log: bool,
-    /// Record what happens, for `catapults trace`; of a file with several scenarios, say which with --only
+    /// Record what happens, for `catapults trace`; with several scenarios in the file, --only says which
     #[arg(long, value_name = "FILE.trace")]
     pub trace: Option<PathBuf>,
     /// The scenario (.scenario), a workload of rt-app (.json, with --policy), or a policy (.sched) or hierarchy alone
@@ -214,10 +217,10 @@ pub struct Sim {
     pub file: PathBuf,
 }
 
-/// Run scenarios as tests: whether what they expect of their policies is so
+/// Run scenarios as tests: check what they expect of their policies
 ///
-/// The policy of `edf.scenario`, or of `edf.overload.scenario`, is `edf.sched` beside it, unless the scenario names another one. Those in
-/// a folder that name none, and have none beside them, are not run, unless --policy says what they are for.
+/// The policy of `edf.scenario` or `edf.overload.scenario` is `edf.sched` beside it, unless the scenario names another
+/// one. In folders, scenarios that name no policy and have none beside them are run only with --policy.
 #[derive(Args)]
 pub struct Test {
     #[command(flatten)]
@@ -228,7 +231,7 @@ pub struct Test {
     /// Only scenarios whose name contains this
     #[arg(long, value_name = "TEXT")]
     pub only: Option<String>,
-    /// Write a report in JUnit's XML, too
+    /// Also write a report in JUnit's XML
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
     /// Scenarios (.scenario), policies (.sched) with scenarios beside them, or folders of both
@@ -250,8 +253,8 @@ pub struct Ir {
 
 /// Print the grammar of the policies of a framework
 ///
-/// Exactly what the compiler reads as a policy for this framework, in the EBNF of W3C's XML recommendation: what the dialect
-/// lacks is absent, and the events and queries that can be handled are listed.
+/// It is exactly what the compiler reads as a policy for this framework, in the EBNF of W3C's XML recommendation. What
+/// the dialect lacks is left out, and the events and queries that can be handled are listed.
 #[derive(Args)]
 pub struct Grammar {
     #[command(flatten)]
@@ -274,7 +277,7 @@ pub struct Explain {
     pub code: Option<String>,
 }
 
-/// Print what makes a shell complete this command's arguments
+/// Print the completions of this command's arguments for a shell
 ///
 /// For bash: catapults completions bash > ~/.local/share/bash-completion/completions/catapults
 #[derive(Args)]
@@ -291,10 +294,10 @@ pub enum FrameworkCommand {
     List,
 }
 
-/// Say whether framework descriptions make sense
+/// Check framework descriptions
 ///
-/// Whether their lines fit together (event types, sequences, default handlers), and whether what they name is there. Reports
-/// every error and warning in every file. Nothing is written.
+/// Checks whether their lines fit together (event types, sequences, default handlers), and whether what they name
+/// exists. Reports every error and warning in every file. Nothing is written.
 #[derive(Args)]
 pub struct CheckFrameworks {
     /// The descriptions (.framework), or names of frameworks
@@ -316,7 +319,7 @@ pub enum TraceCommand {
 /// Which recording, and which part of it.
 #[derive(Args)]
 pub struct Recording {
-    /// The recording that a host made (CATAPULTS_TRACE=FILE.trace), or `catapults sim --trace FILE.trace`
+    /// The recording of a host (CATAPULTS_TRACE=FILE.trace), or of `catapults sim --trace FILE.trace`
     #[arg(value_name = "FILE.trace")]
     pub file: PathBuf,
     /// Keep only the newest N records
@@ -324,21 +327,21 @@ pub struct Recording {
     pub newest: Option<u64>,
 }
 
-/// Print what a recording says: when, where, who, what, and the handler and line that decided it
+/// Print each record: the time, the processor, the thread, what happened, and the handler and line that decided it
 #[derive(Args)]
 pub struct ShowTrace {
     #[command(flatten)]
     pub recording: Recording,
-    /// Only what happens to this thread; can be given again
+    /// Only what happens to this thread; can be repeated
     #[arg(long, value_name = "NAME|NUMBER", allow_hyphen_values = true)]
     pub thread: Vec<String>,
-    /// Only on this processor; can be given again
+    /// Only on this processor; can be repeated
     #[arg(long, value_name = "N", value_parser = whole::<u16, 0, { u16::MAX as u64 }>, allow_negative_numbers = true)]
     pub processor: Vec<u16>,
-    /// Only this: dispatched, blocked, preempted and so on; can be given again
+    /// Only this: dispatched, blocked, preempted and so on; can be repeated
     #[arg(long, value_name = "WORD", value_parser = KINDS)]
     pub kind: Vec<String>,
-    /// Only from this time since the beginning of recording on, such as 1.5ms
+    /// Only from this time on, since recording began, such as 1.5ms
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
     /// Only before this time
@@ -346,7 +349,7 @@ pub struct ShowTrace {
     pub to: Option<u64>,
 }
 
-/// What can happen to a thread or a processor, as recordings say it.
+/// The kinds of records, as words.
 const KINDS: [&str; 16] = [
     "new",
     "named",
@@ -366,7 +369,7 @@ const KINDS: [&str; 16] = [
     "lost",
 ];
 
-/// A whole number in a range, said in words.
+/// Reads a whole number in a range. Errors are in plain words.
 fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {
     let number = text.parse::<u64>().ok().filter(|number| (LEAST..=MOST).contains(number));
     number
@@ -374,7 +377,7 @@ fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Resu
         .ok_or_else(|| format!("write a whole number from {LEAST} to {MOST}"))
 }
 
-/// `12ms`, `1.5s`, `300us`, `70ns`; nanoseconds.
+/// `12ms`, `1.5s`, `300us`, `70ns`, in nanoseconds.
 fn duration(text: &str) -> Result<u64, String> {
     let wrong = || "write a time as 300us, 12ms or 1.5s".to_owned();
     let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
@@ -389,7 +392,7 @@ fn duration(text: &str) -> Result<u64, String> {
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
     let nanoseconds = (number * 10_f64.powi(places)).round();
-    // As many as instants have: 292 years.
+    // The longest time that instants have: 292 years.
     if nanoseconds <= i64::MAX as f64 {
         Ok(nanoseconds as u64)
     } else {
@@ -397,7 +400,8 @@ fn duration(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Say how long each thread ran, was ready and was blocked, how long it waited for a processor, and who decided how often
+/// Say how long each thread ran, was ready and was blocked, how long it waited for a processor, and which handlers
+/// decided how often
 #[derive(Args)]
 pub struct Summary {
     #[command(flatten)]
@@ -407,10 +411,10 @@ pub struct Summary {
     pub histograms: bool,
 }
 
-/// Draw who ran when, how the processors were shared, and how long threads were ready before they ran
+/// Draw which threads ran when, how the processors were shared, and how long threads were ready before they ran
 ///
-/// As `catapults sim --plot` does. Of a long recording it shows who ran when at its beginning, unless --from and --to say which part;
-/// the rest is of all of it. Where events are missing, it says so.
+/// Like `catapults sim --plot`. The timeline shows the beginning of a long recording, unless --from and --to say which
+/// part. The rest shows all of it. Missing events are marked.
 #[derive(Args)]
 pub struct PlotTrace {
     #[command(flatten)]
@@ -418,26 +422,26 @@ pub struct PlotTrace {
     /// Where the picture goes; otherwise beside the recording, with the ending .svg
     #[arg(short, long, value_name = "FILE.svg")]
     pub output: Option<PathBuf>,
-    /// Replace what is there already beside the recording
+    /// Replace an existing file beside the recording
     #[arg(long)]
     pub force: bool,
-    /// Show who ran when from this time since the beginning of recording on, such as 1.5ms
+    /// Show the timeline from this time on, since recording began, such as 1.5ms
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
-    /// Show that before this time only
+    /// Show the timeline only before this time
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub to: Option<u64>,
 }
 
 /// Find the first decision that differs between two recordings, and its cause
 ///
-/// A decision is who is dispatched where. Succeeds if all are the same.
+/// A decision is which thread is dispatched on which processor. Succeeds if all decisions are the same.
 #[derive(Args)]
 pub struct Compare {
-    /// The one
+    /// The first recording
     #[arg(value_name = "A.trace")]
     pub one: PathBuf,
-    /// The other
+    /// The second recording
     #[arg(value_name = "B.trace")]
     pub other: PathBuf,
     /// Threads are the same if they have the same name, whatever their numbers
@@ -447,8 +451,8 @@ pub struct Compare {
 
 /// Turn a recording into a timeline for https://ui.perfetto.dev or chrome://tracing
 ///
-/// The ending of the timeline says what is written: .json is Chrome's format, .pftrace is Perfetto's, which is smaller and quicker
-/// to open.
+/// The ending says what is written: .json is Chrome's format, .pftrace is Perfetto's, which is smaller and quicker to
+/// open.
 #[derive(Args)]
 pub struct Export {
     #[command(flatten)]
@@ -456,14 +460,15 @@ pub struct Export {
     /// Where the timeline goes; otherwise beside the recording, with the ending .json
     #[arg(short, long, value_name = "FILE.json|FILE.pftrace")]
     pub output: Option<PathBuf>,
-    /// Replace what is there already beside the recording
+    /// Replace an existing file beside the recording
     #[arg(long)]
     pub force: bool,
 }
 
 /// Turn a recording into a scenario: its threads do again what they did, under any policy
 ///
-/// Computing and waiting last as long as they did; being ready is up to the policy. Waits for other threads are waits of that length.
+/// Computing and waiting take as long as they did; being ready is up to the policy. Waits for other threads become
+/// waits of the same length.
 #[derive(Args)]
 pub struct ToScenario {
     #[command(flatten)]
@@ -471,15 +476,16 @@ pub struct ToScenario {
     /// Where the scenario goes; otherwise it is printed
     #[arg(short, long, value_name = "FILE.scenario")]
     pub output: Option<PathBuf>,
-    /// Leave the recording when it has so many phases, threads and values
+    /// Stop reading after this many phases, threads and values
     #[arg(long, value_name = "NUMBER", value_parser = whole::<u64, 1, { u64::MAX }>, default_value_t = 1_000_000, allow_negative_numbers = true)]
     pub most: u64,
 }
 
-/// Turn what Linux recorded of its scheduler into a recording
+/// Make a recording from what Linux recorded of its scheduler
 ///
-/// Reads the text of `perf sched script`, `perf script`, `trace-cmd report` or /sys/kernel/tracing/trace with the events
-/// sched_switch, and sched_waking or sched_wakeup, also in a page of systrace (.html), and what Perfetto recorded (.pftrace) with sched_switch and sched_waking.
+/// Reads the text of `perf sched script`, `perf script`, `trace-cmd report` or /sys/kernel/tracing/trace with the
+/// events sched_switch and sched_waking or sched_wakeup, also in a page of systrace (.html). Reads also what Perfetto
+/// recorded (.pftrace), with sched_switch and sched_waking.
 #[derive(Args)]
 pub struct Import {
     /// The text, or what Perfetto recorded; - is standard input
@@ -509,7 +515,7 @@ mod tests {
         assert_eq!((duration("1.5ms"), duration("0")), (Ok(1_500_000), Ok(0)));
     }
 
-    /// Whatever an option takes, what it says of something else are words of ours, or of clap's.
+    /// Whatever value an option gets, an error is in our words or clap's.
     #[test]
     fn no_option_says_what_rust_says() {
         fn each(command: &clap::Command, above: &[String], tried: &mut usize) {

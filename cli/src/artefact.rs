@@ -1,4 +1,4 @@
-//! From a policy, or a hierarchy of them, to what a host loads.
+//! Makes of a policy or hierarchy what a host loads.
 
 use crate::blame;
 use crate::console::Console;
@@ -24,7 +24,7 @@ pub enum Accepted {
 }
 
 impl Accepted {
-    /// What it calls itself.
+    /// The name of the policy or hierarchy.
     pub fn name(&self) -> &str {
         match self {
             Accepted::Policy(policy) => &policy.policy().name,
@@ -47,7 +47,7 @@ impl Accepted {
     }
 }
 
-/// The `build` clause of that name; without a name the first.
+/// The `build` clause with this name; without a name, the first.
 pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, Failure> {
     let builds = &found.framework.builds;
     let matching = builds.iter().find(|build| wanted.is_none_or(|wanted| wanted == build.name));
@@ -63,21 +63,21 @@ pub fn recipe<'a>(found: &'a Found, wanted: Option<&str>) -> Result<&'a Build, F
     })
 }
 
-/// The folder that something is made in.
+/// A folder in which something is made.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
     pub folder: &'a Path,
-    /// How another one is chosen.
+    /// The option that chooses another folder.
     pub option: &'a str,
-    /// Files that we did not make are replaced, too.
+    /// Also replace files that this command did not make.
     pub force: bool,
 }
 
-/// The generated files, each with its place.
+/// The generated files, with their paths.
 pub struct Translation(Vec<(File, PathBuf)>);
 
 impl Translation {
-    /// What is written whatever is built.
+    /// The files that every build needs.
     pub fn written(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter(|(file, _)| file.part != Part::Traced).map(|(_, path)| path.as_path())
     }
@@ -87,7 +87,7 @@ impl Translation {
     }
 }
 
-/// Writes the generated files into a folder, unless they are there already; those that record, once a build asks for them.
+/// Writes the generated files into a folder, unless they exist. Those that record are written once a build needs them.
 pub fn translate(found: &Found, accepted: &Accepted, place: Place<'_>) -> Result<Translation, Failure> {
     let files = accepted.files(&found.framework).map_err(|error| {
         let diagnostic = Diagnostic::error("E0505", error.to_string(), At::default(), "");
@@ -125,19 +125,19 @@ fn write(file: &File, path: &Path, place: Place<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a file is one that we made, as its first lines say, or nobody's.
+/// Whether this command made the file, as its first lines say, or it is empty or missing.
 fn is_ours(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(512).read_to_end(&mut start));
     read.is_ok() && (start.is_empty() || emit::is_generated(&String::from_utf8_lossy(&start)))
 }
 
-/// Where a build puts what it makes.
+/// The path of a build's result.
 pub fn output(recipe: &Build, accepted: &Accepted, folder: &Path) -> PathBuf {
     folder.join(recipe.output.replace("{policy}", accepted.name()))
 }
 
-/// Refuses to replace something of the artefact's name that was not built here: beside what was, its source lies.
+/// Refuses to replace an artefact that was not built here. Beside one that was, there is its source.
 pub fn may_replace(found: &Found, accepted: &Accepted, recipe: &Build, place: Place<'_>) -> Result<(), Failure> {
     let path = output(recipe, accepted, place.folder);
     let files = accepted.files(&found.framework).unwrap_or_default();
@@ -150,8 +150,8 @@ pub fn may_replace(found: &Found, accepted: &Accepted, recipe: &Build, place: Pl
     if is_built { Ok(()) } else { unasked(place.option, &path, place.force) }
 }
 
-/// The command of a build, complete. A word that is `{source}` stands for as many as there are sources; `{traced}` likewise, for
-/// the same once more, with statements that say which moved a thread.
+/// The command of a build. The word `{source}` stands for all sources. `{traced}` stands for their versions with
+/// statements that tell which statement moved a thread.
 pub fn command(
     found: &Found,
     accepted: &Accepted,
@@ -180,16 +180,16 @@ pub fn command(
 fn for_one_policy(found: &Found, recipe: &Build) -> Failure {
     let title = format!("the build `{}` is for a single policy", recipe.name);
     let note = format!(
-        "the framework `{}` gives its command one generated file; of a hierarchy there are several",
+        "the framework `{}` gives its command one generated file, but a hierarchy has several",
         found.framework.name
     );
-    let help = "build another kind: the first that the framework describes is the usual one";
+    let help = "build another kind; the default is the first that the framework describes";
     Failure::of_usage("--as", Diagnostic::error("E0504", title, At::default(), "").note(note).help(help))
 }
 
 const TRACED: &str = "{traced}";
 
-/// Runs the framework's command. What it makes appears whole or not at all, also when several do this at once.
+/// Runs the framework's command. Its result appears as a whole or not at all, even if several commands do this at once.
 pub fn make(
     console: &Console,
     found: &Found,
@@ -211,7 +211,7 @@ pub fn make(
     Ok(output)
 }
 
-/// Puts what was made into its place. A folder takes the place of an older one, which must not be there then.
+/// Moves a result to its place. An older folder is moved out of the way, and then removed.
 fn replace(output: &Path, unfinished: &Path) -> io::Result<()> {
     if !(unfinished.is_dir() && output.is_dir()) {
         return fs::rename(unfinished, output);
@@ -250,14 +250,14 @@ fn execute(
     let sources: Vec<&Path> = translation.written().collect();
     let blamed = blame::verbatim(&String::from_utf8_lossy(&said), &sources, &accepted.policies());
     let help = match blamed.as_slice() {
-        [] => "its messages stand above; if they are about the generated source, the mistake is the compiler's: please report it"
+        [] => "its messages are above; if they are about the generated source, this is a mistake of the compiler: please report it"
             .to_owned(),
-        places => format!("its messages stand above; they are about the verbatim text of {}: mend it there", places.join(", ")),
+        places => format!("its messages are above; they are about the verbatim text of {}: correct it there", places.join(", ")),
     };
     Err(Failure::of("build", diagnostic.note(quoted(command)).help(help)))
 }
 
-/// A command as it can be given to a shell.
+/// A command in the form of a shell command.
 fn quoted(command: &[String]) -> String {
     let plain =
         |argument: &str| argument.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=+./,:@%".contains(&byte));

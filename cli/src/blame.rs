@@ -1,11 +1,11 @@
-//! Whose mistake it is that a build fails: verbatim text is copied into what is generated, and its author hears of it.
+//! Finds out whose mistake a failed build is: verbatim text is copied into generated code, and its author must be told.
 
 use catapults_compiler::policy::{Block, Expression, Policy, StatementKind};
 use std::fs;
 use std::path::{Path, absolute};
 
-/// The places of verbatim text, as `NAME.sched:LINE`, from which the lines come that a compiler complains of; each once. Empty: it
-/// complains of nothing in these generated files, or of something that is not verbatim.
+/// The places of verbatim text, each once as `NAME.sched:LINE`, about whose lines a compiler complains. Empty: it does
+/// not complain about these generated files, or also about something that is not verbatim.
 pub fn verbatim(said: &str, sources: &[&Path], policies: &[&Policy]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for source in sources {
@@ -13,7 +13,7 @@ pub fn verbatim(said: &str, sources: &[&Path], policies: &[&Policy]) -> Vec<Stri
         let lines: Vec<&str> = text.lines().collect();
         for number in complaints(said, source) {
             let place = policies.iter().find_map(|policy| origin(&lines, number, policy));
-            // One complaint about what is ours is one too many.
+            // A single complaint about generated code is our mistake.
             let Some(place) = place else { return Vec::new() };
             if !found.contains(&place) {
                 found.push(place);
@@ -23,7 +23,7 @@ pub fn verbatim(said: &str, sources: &[&Path], policies: &[&Policy]) -> Vec<Stri
     found
 }
 
-/// The lines of a file that errors are about: `FILE:LINE:COLUMN: error: …`.
+/// The lines of a file that have errors: `FILE:LINE:COLUMN: error: …`.
 fn complaints(said: &str, source: &Path) -> Vec<usize> {
     let name = absolute(source).unwrap_or_else(|_| source.to_owned()).display().to_string();
     let errors = said.lines().filter(|line| line.contains(": error") || line.contains(": fatal error"));
@@ -31,7 +31,7 @@ fn complaints(said: &str, source: &Path) -> Vec<usize> {
     behind.filter_map(|rest| rest.split(':').next()?.parse().ok()).collect()
 }
 
-/// The verbatim text of a policy that a generated line, counted from 1, comes from: what is generated names its origin in comments.
+/// The verbatim text from which a generated line, counted from 1, comes. Comments in generated code name the origins.
 fn origin(lines: &[&str], number: usize, policy: &Policy) -> Option<String> {
     let verbatim = of_policy(policy);
     let name = Path::new(&policy.source).file_name();

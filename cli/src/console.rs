@@ -1,4 +1,4 @@
-//! What is said, and where: results on standard output, everything else on standard error.
+//! Messages and results: results go to standard output, everything else to standard error.
 
 use crate::failure::Failure;
 use crate::messages::{self, MessageFormat};
@@ -16,18 +16,18 @@ use std::time::Duration;
 pub struct Console {
     color: bool,
     format: MessageFormat,
-    /// What was said of errors, for a report, while somebody wants to know.
+    /// The errors that were reported, while they are collected for a report.
     heard: RefCell<Option<Heard>>,
-    /// Why something could not be said on standard error.
+    /// Why something could not be written to standard error.
     unsaid: Cell<Option<io::Error>>,
 }
 
-/// Errors, as a report has them.
+/// Errors for a report.
 #[derive(Default)]
 pub struct Heard {
-    /// Of the first one.
+    /// The code of the first one.
     pub code: &'static str,
-    /// A line each.
+    /// One line per error.
     pub text: String,
 }
 
@@ -43,18 +43,18 @@ impl Console {
         }
     }
 
-    /// The command's result, in words. Names in it may be whatever somebody chose, and steer no terminal.
+    /// Writes the command's result. Names in it may be anything, but must not control the terminal.
     pub fn result(&self, text: &str) -> Result<(), Failure> {
         self.data(&harmless(text, false))
     }
 
-    /// A result that is a text of its own, as it is.
+    /// Writes a result as it is.
     pub fn data(&self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::of_output(&error))
     }
 
-    /// What the command is doing.
+    /// Says what the command is doing.
     pub fn note(&self, text: &str) {
         if self.is_json() {
             return self.record(&json!({ "type": "message", "severity": "note", "text": text }));
@@ -62,7 +62,7 @@ impl Console {
         self.say(&format!("{}\n", harmless(text, self.color)));
     }
 
-    /// What cannot be said is remembered: a command that nobody could hear did not do all that it was to.
+    /// A failure is remembered: a command whose messages are lost has not done its job.
     fn say(&self, text: &str) {
         let said = match Stream::Error.is_closed() {
             true => Err(io::Error::from_raw_os_error(libc::EBADF)),
@@ -73,12 +73,12 @@ impl Console {
         }
     }
 
-    /// Why something that was to be said on standard error was not.
+    /// Why something could not be written to standard error.
     pub fn unsaid(&self) -> Option<Failure> {
         self.unsaid.take().map(|error| Failure::of_output(&error))
     }
 
-    /// Says that it goes on, and for how long it has. It draws nothing unless standard error is a terminal.
+    /// Shows that the command is working, and for how long. Only on a terminal.
     pub fn spinner(&self, text: String) -> ProgressBar {
         let bar = if self.is_json() { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}") {
@@ -89,34 +89,34 @@ impl Console {
         bar
     }
 
-    /// Whether all that is on standard error are objects. Then what a program wants to know is one, too.
+    /// Whether all messages are objects. Then what a program wants to know is one, too.
     pub fn is_json(&self) -> bool {
         self.format == MessageFormat::Json
     }
 
-    /// An object for a program that reads standard error.
+    /// Writes an object for a program that reads standard error.
     pub fn record(&self, object: &Value) {
         self.say(&format!("{object}\n"));
     }
 
-    /// What is said of errors from now on is wanted.
+    /// Starts to collect errors.
     pub fn listen(&self) {
         self.heard.replace(Some(Heard::default()));
     }
 
-    /// What was said since.
+    /// Returns the collected errors.
     pub fn heard(&self) -> Heard {
         self.heard.take().unwrap_or_default()
     }
 
-    /// What is said of errors meanwhile.
+    /// Collects the errors of `says` separately.
     pub fn hearing<T>(&self, says: impl FnOnce() -> T) -> (T, Heard) {
         let before = self.heard.replace(Some(Heard::default()));
         let result = says();
         (result, self.heard.replace(before).unwrap_or_default())
     }
 
-    /// What was said before is of what is reported now, too.
+    /// Collects errors again that were reported before.
     pub fn holds_again(&self, said: &Heard) {
         if let Some(heard) = self.heard.borrow_mut().as_mut() {
             if heard.code.is_empty() {
@@ -144,7 +144,7 @@ impl Console {
         self.say(&harmless(&text, self.color));
     }
 
-    /// Diagnostics that were asked for: a result, unless it goes where a program reads.
+    /// Diagnostics that were asked for. They are a result, except as objects.
     pub fn answer(&self, source: &Source, diagnostics: &Diagnostics) -> Result<(), Failure> {
         match self.format {
             MessageFormat::Human => self.result(&diagnostics.render(source, false)),
@@ -165,7 +165,7 @@ impl Console {
         }
     }
 
-    /// `error: …` without a code: the last line, which sums up.
+    /// `error: …` without a code: the last line, a summary.
     pub fn summary(&self, text: &str) {
         if self.is_json() {
             return self.record(&json!({ "type": "message", "severity": "error", "text": text }));
@@ -175,7 +175,7 @@ impl Console {
     }
 }
 
-/// A text of several lines in which nothing steers a terminal, but for colours where there are some.
+/// A text in which nothing controls the terminal, except colours if they are used.
 fn harmless(text: &str, color: bool) -> Cow<'_, str> {
     let is_laid_out = |letter: char| letter == '\n' || letter == '\t';
     if text.split(is_laid_out).all(|part| matches!(visible(part), Cow::Borrowed(_))) {
@@ -200,7 +200,7 @@ fn harmless(text: &str, color: bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// How long the escape sequence is that a text begins with, if it is one of a colour.
+/// The length of the escape sequence for a colour with which a text begins, or 0.
 fn colour(text: &str) -> usize {
     let Some(after) = text.strip_prefix("\u{1b}[") else { return 0 };
     let end = after.find(|letter: char| !letter.is_ascii_digit() && letter != ';').unwrap_or(after.len());

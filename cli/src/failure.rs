@@ -1,4 +1,4 @@
-//! Why a command came to nothing.
+//! Why a command failed.
 
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::source::Source;
@@ -7,32 +7,32 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What is shown before the command ends.
+/// What to show before the command ends.
 #[derive(Debug)]
 pub enum Failure {
     /// Errors in a file, or of a file.
     Diagnostics(Box<(Source, Diagnostics)>),
-    /// Something that no files can make right is wrong with the command line.
+    /// The command line is wrong, whatever the files contain.
     Usage(Box<(Source, Diagnostics)>),
-    /// All has been said already.
+    /// All was reported already.
     Said,
-    /// Somebody wanted it to end, by this signal. What there was has been said.
+    /// This signal interrupted the command. Its results so far were reported.
     Interrupted(i32),
-    /// Nothing was found, and not everything was looked at.
+    /// Nothing was found, but a bound was reached.
     Bounded,
-    /// Nobody reads our output any more: the end of `catapults ir x.sched | head`.
+    /// Nothing reads our output any more, as in `catapults ir x.sched | head`.
     Unheard,
-    /// Our output cannot be written: whatever else there is to do would not be heard either.
+    /// Our output cannot be written. Anything else that the command does would be lost, too.
     Unwritten(Box<(Source, Diagnostics)>),
 }
 
 impl Failure {
-    /// An error about a whole file, with one thing to do about it.
+    /// An error about a whole file, with a remedy.
     pub fn of_file(code: &'static str, file: &Path, title: impl Into<String>, help: impl Into<String>) -> Self {
         Failure::of(&file.display().to_string(), Diagnostic::error(code, title, At::default(), "").help(help))
     }
 
-    /// What the system refused to do with a file, with what to do about the usual reasons.
+    /// What the system refused to do with a file, with advice for the usual reasons.
     pub fn of_system(
         code: &'static str,
         file: &Path,
@@ -45,7 +45,7 @@ impl Failure {
         Failure::of(&file.display().to_string(), diagnostic.help(help))
     }
 
-    /// The command line is wrong, whatever the files hold. `name`: of the option.
+    /// The command line is wrong, whatever the files contain. `name`: the option.
     pub fn of_usage(name: &str, diagnostic: Diagnostic) -> Self {
         Failure::Usage(alone(name, diagnostic))
     }
@@ -68,12 +68,12 @@ impl Failure {
         Failure::Unwritten(alone("<stdout>", diagnostic))
     }
 
-    /// Nothing that is left to do would be heard.
+    /// Anything else that the command does would be lost.
     pub fn ends_all(&self) -> bool {
         matches!(self, Failure::Unheard | Failure::Unwritten(_))
     }
 
-    /// How many errors it stands for.
+    /// How many errors it counts for.
     pub fn errors(&self) -> usize {
         match self {
             Failure::Diagnostics(place) | Failure::Usage(place) | Failure::Unwritten(place) => place.1.errors(),
@@ -86,17 +86,17 @@ impl Failure {
             Failure::Diagnostics(_) | Failure::Unwritten(_) | Failure::Said => ExitCode::FAILURE,
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Bounded => ExitCode::from(3),
-            // As a shell reports a program that the signal ended.
+            // As a shell reports a program that was ended by the signal.
             Failure::Interrupted(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
-            // As a shell reports a program that SIGPIPE ended.
+            // As a shell reports a program that was ended by SIGPIPE.
             Failure::Unheard => ExitCode::from(141),
         }
     }
 }
 
-/// What to do about what is not usual.
+/// Advice for unusual reasons.
 const USUAL: &str =
-    "choose another place, or mend what is wrong with this one: `ls -ld` says what is there, `df` how full the disk is";
+    "choose another place, or correct this one: `ls -ld` shows what is there, `df` how full the disk is";
 
 fn alone(name: &str, diagnostic: Diagnostic) -> Box<(Source, Diagnostics)> {
     let mut diagnostics = Diagnostics::new();
@@ -104,13 +104,13 @@ fn alone(name: &str, diagnostic: Diagnostic) -> Box<(Source, Diagnostics)> {
     Box::new((Source::new(name, ""), diagnostics))
 }
 
-/// What the system says, without its number; and what Rust's library says, in words that are ours.
+/// The system's words, without the number; and our words for what Rust's library says.
 pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     if error.kind() == io::ErrorKind::InvalidData && text.contains("UTF-8") {
         return "it is no text in UTF-8".to_owned();
     }
-    // As the system has it, where it was found out without it.
+    // The system's words for errors that were found without it.
     let known = [
         (io::ErrorKind::UnexpectedEof, "it ends too soon"),
         (io::ErrorKind::IsADirectory, "Is a directory"),

@@ -1,4 +1,4 @@
-//! The files that a command reads, and those that it writes: none of the latter takes the place of one of the former.
+//! The files that a command reads and writes. No output replaces an input.
 
 use crate::commands::is_standard_input;
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Opens a file to read it. From now on nothing that is written replaces it.
+/// Opens a file for reading. From now on, no output replaces it.
 pub fn open(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     if let Ok(about) = file.metadata() {
@@ -21,22 +21,22 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The same of a file that will be opened later, or is open already: a command that runs for long is to be refused at once.
+/// Like `open`, for a file that is opened later, or is open already, so that a long command is refused at once.
 pub fn is_read(path: &Path) {
     if let Ok(about) = fs::metadata(path) {
         remember(path, &about);
     }
 }
 
-/// Refuses an output that is one of the files that are read, by whatever name. `option` is how another place is chosen.
+/// Refuses an output that is also an input, whatever its path. `option` chooses another output.
 pub fn apart(option: &str, output: &Path) -> Result<(), Failure> {
-    is_no_input(option, output, "standard output is /dev/stdout, and a file of this name ./-")?;
+    is_no_input(option, output, "write /dev/stdout for standard output, or ./- for a file of this name")?;
     let Ok(about) = fs::metadata(output) else { return Ok(()) };
     let read = READ.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(input) = read.get(&identity(&about)) else { return Ok(()) };
     let title = match input == output {
-        true => "the output would replace what is read".to_owned(),
-        false => format!("the output would replace what is read: this is `{}`, too", input.display()),
+        true => "the output would replace an input".to_owned(),
+        false => format!("the output would replace an input: this is also `{}`", input.display()),
     };
     Err(Failure::of_file("E0519", output, title, format!("choose another place with {option}")))
 }
@@ -45,14 +45,14 @@ fn is_no_input(option: &str, output: &Path, help: &str) -> Result<(), Failure> {
     if !is_standard_input(output) {
         return Ok(());
     }
-    let title = "`-` is standard input, and no output";
+    let title = "`-` is standard input, not an output";
     Err(Failure::of_usage(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
 }
 
-/// Refuses an output that is another one, too, by whatever name: one would take the place of the other. No file makes that right.
+/// Refuses an output that is also another output, whatever its path: one would replace the other.
 fn no_other(option: &'static str, output: &Path) -> Result<(), Failure> {
     let about = fs::metadata(output).ok();
-    // What is written to a pipe or a device does not take the place of anything.
+    // Writing to a pipe or a device replaces nothing.
     if about.as_ref().is_some_and(|about| !about.is_file()) {
         return Ok(());
     }
@@ -62,7 +62,7 @@ fn no_other(option: &'static str, output: &Path) -> Result<(), Failure> {
         other.place == written.place || (written.identity.is_some() && other.identity == written.identity)
     };
     if let Some(other) = known.iter().find(is_same).map(|other| other.option) {
-        let title = format!("one output would replace the other: `{}` is that of {other}, too", output.display());
+        let title = format!("one output would replace the other: `{}` is also that of {other}", output.display());
         let help = format!("choose another place with {option}");
         return Err(Failure::of_usage(option, Diagnostic::error("E0519", title, At::default(), "").help(help)));
     }
@@ -70,7 +70,7 @@ fn no_other(option: &'static str, output: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a file is, or will be, whatever links lead there.
+/// Where a file is or will be, after all links.
 fn place(output: &Path) -> PathBuf {
     const MOST_LINKS: usize = 40;
     let mut place = output.to_owned();
@@ -87,7 +87,7 @@ fn place(output: &Path) -> PathBuf {
     place
 }
 
-/// Refuses an output that cannot be written, before there is anything to write. `option` is how another place is chosen.
+/// Refuses an output that cannot be written, before there is anything to write. `option` chooses another output.
 pub fn ready(option: &'static str, output: &Path) -> Result<(), Failure> {
     apart(option, output)?;
     no_other(option, output)?;
@@ -99,15 +99,15 @@ pub fn ready(option: &'static str, output: &Path) -> Result<(), Failure> {
             let place = output.canonicalize().unwrap_or_else(|_| output.to_owned());
             can_have_another(&place).map_err(wrong)
         }
-        // Opening a pipe, say, would wait for whoever reads it.
+        // Opening a pipe, for instance, would wait for its reader.
         Ok(_) => Ok(()),
         Err(_) => can_have_another(output).map_err(wrong),
     }
 }
 
-/// The same of a folder, which may be missing.
+/// Like `ready`, for a folder, which may be missing.
 pub fn folder_ready(option: &str, folder: &Path) -> Result<(), Failure> {
-    is_no_input(option, folder, "name a folder; one of this name is ./-")?;
+    is_no_input(option, folder, "name a folder; write ./- for one of this name")?;
     let wrong = |error: io::Error| unwritable(option, folder, &error);
     let existing = folder.ancestors().find(|above| above.as_os_str().is_empty() || above.exists());
     let existing = existing.filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -118,26 +118,26 @@ pub fn folder_ready(option: &str, folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Whether what is written first, and then takes the place of a file, can be made.
+/// Whether the temporary file can be made that later replaces a file.
 fn can_have_another(place: &Path) -> io::Result<()> {
     let unfinished = Unfinished::beside(place);
     drop(OpenOptions::new().write(true).create(true).truncate(true).open(&unfinished.path)?);
     Ok(())
 }
 
-/// Refuses an output that is there already where nobody has named it, but `force` is given. What is not a plain file is written to.
+/// Refuses an output that exists and was not named by the user, unless `force` is given. Pipes and devices are allowed.
 pub fn unasked(option: &str, output: &Path, force: bool) -> Result<(), Failure> {
     let Ok(about) = fs::symlink_metadata(output) else { return Ok(()) };
     if force || !(about.is_file() || about.is_symlink() || about.is_dir()) {
         return Ok(());
     }
     let what = if about.is_dir() { "folder" } else { "file" };
-    let title = format!("a {what} of this name is there already, and nobody asked to replace it");
+    let title = format!("a {what} of this name exists already");
     let help = format!("`--force` replaces it; or say where to write with {option}");
     Err(Failure::of_file("E0520", output, title, help))
 }
 
-/// Writes a file that appears whole or not at all: what was there stays until then.
+/// Writes a file that appears as a whole or not at all. Until then, the old one stays.
 pub fn whole<T>(
     option: &str,
     output: &Path,
@@ -147,13 +147,13 @@ pub fn whole<T>(
     replace(output, &|error| unwritable(option, output, error), write)
 }
 
-/// The same of a text.
+/// Like `whole`, for a text.
 pub fn whole_text(option: &str, output: &Path, text: &str) -> Result<(), Failure> {
     whole(option, output, |out| out.write_all(text.as_bytes()).map_err(|error| unwritable(option, output, &error)))
 }
 
-/// Puts a file in the place of another one, which may be what was read. A link stays one; owner and mode stay. What is no plain
-/// file, such as a pipe, is written to.
+/// Replaces a file, which may be an input. A link stays a link; owner and mode stay the same. What is no plain file,
+/// such as a pipe, is written to.
 pub fn replace<T>(
     output: &Path,
     unwritable: &dyn Fn(&io::Error) -> Failure,
@@ -170,12 +170,12 @@ pub fn replace<T>(
     let place = output.canonicalize().unwrap_or_else(|_| output.to_owned());
     let mut options = OpenOptions::new();
     if before.is_some() {
-        // A file that must not be written must not be replaced either.
+        // A file that cannot be written must not be replaced, either.
         drop(OpenOptions::new().write(true).open(&place).map_err(wrong)?);
         options.mode(0o600);
     }
     let unfinished = Unfinished::beside(&place);
-    // Of a command that was killed, which had the same number.
+    // Left by a killed command with the same process number.
     let _ = fs::remove_file(&unfinished.path);
     let file = options.write(true).create_new(true).open(&unfinished.path).map_err(wrong)?;
     let value = filled(file, unwritable, write)?;
@@ -184,7 +184,7 @@ pub fn replace<T>(
     Ok(value)
 }
 
-/// A file, or a folder, that is made before it takes its place, whole. Unless it does, nothing is left of it, also if somebody interrupts us.
+/// A temporary file or folder, which later moves to its place. If it does not, it is removed, even after an interrupt.
 pub struct Unfinished {
     pub path: PathBuf,
 }
@@ -204,7 +204,7 @@ impl Drop for Unfinished {
     }
 }
 
-/// What is being made is given up.
+/// Removes what is unfinished.
 pub fn give_up() {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|path| removed(path));
 }
@@ -213,17 +213,17 @@ fn removed(path: &Path) {
     let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
 }
 
-/// Where there are some now.
+/// The paths of what is unfinished.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Where a file is made before it takes its place, whole.
+/// The temporary path of a file.
 pub fn beside(path: &Path) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(format!(".{}", std::process::id()));
     PathBuf::from(name)
 }
 
-/// What could not be written, and why. `option` is how another place is chosen.
+/// What could not be written, and why. `option` chooses another output.
 pub fn unwritable(option: &str, path: &Path, error: &io::Error) -> Failure {
     let elsewhere = format!("choose another place with {option}, or make this one writable");
     let in_the_way = format!("a file stands where a folder should be; choose another place with {option}");
@@ -235,27 +235,27 @@ pub fn unwritable(option: &str, path: &Path, error: &io::Error) -> Failure {
         (io::ErrorKind::AlreadyExists, &in_the_way),
         (io::ErrorKind::IsADirectory, "a folder of this name is in the way; remove it, or choose another place"),
         (io::ErrorKind::StorageFull, "make room on the disk"),
-        (io::ErrorKind::NotSeekable, "a recording is completed at its beginning: write it to a file, not a pipe"),
+        (io::ErrorKind::NotSeekable, "the beginning of a recording is written last: write it to a file, not a pipe"),
     ];
     Failure::of_system("E0503", path, "it cannot be written", error, &advice)
 }
 
-/// What has been read, by device and number, with the path that was given. A process runs one command.
+/// The inputs, by device and number, with their paths. A process runs one command.
 static READ: Mutex<BTreeMap<(u64, u64), PathBuf>> = Mutex::new(BTreeMap::new());
 
-/// A file that is to be written.
+/// An output.
 struct Written {
     option: &'static str,
     place: PathBuf,
-    /// Of what is there already.
+    /// Of the file that exists already.
     identity: Option<(u64, u64)>,
 }
 
-/// What is to be written.
+/// The outputs.
 static WRITTEN: Mutex<Vec<Written>> = Mutex::new(Vec::new());
 
 fn remember(path: &Path, about: &Metadata) {
-    // What is read of a pipe or a device is not lost when that is written to.
+    // Writing to a pipe or device does not destroy what was read from it.
     if about.is_file() {
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
         read.entry(identity(about)).or_insert_with(|| path.to_owned());
@@ -266,7 +266,8 @@ fn identity(about: &Metadata) -> (u64, u64) {
     (about.dev(), about.ino())
 }
 
-/// What is written to by a stream of ours is not replaced, as by `-o /dev/stdout > FILE`: what the stream has comes there, too.
+/// A file to which one of our streams goes is not replaced, as in `-o /dev/stdout > FILE`: the stream's output is
+/// there, too.
 fn standard(about: &Metadata) -> Option<File> {
     let (output, error) = (io::stdout(), io::stderr());
     let streams = [output.as_fd().try_clone_to_owned(), error.as_fd().try_clone_to_owned()];
@@ -287,7 +288,7 @@ fn filled<T>(
 
 /// Gives a file the owner and the mode of another one.
 fn like(file: &Path, before: &Metadata) -> io::Result<()> {
-    // Only root can give a file away; then it stays with whoever writes it.
+    // Only root can give a file away. Otherwise, it belongs to its writer.
     let _ = chown(file, Some(before.uid()), Some(before.gid()));
     fs::set_permissions(file, before.permissions())
 }

@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// A framework description and where it lies.
+/// A framework description, and where it is.
 pub struct Found {
     pub framework: Framework,
     /// The folder of the description: `{framework}` in its commands.
@@ -19,8 +19,8 @@ pub struct Found {
 }
 
 impl Found {
-    /// What several frameworks share, `{shared}` in their commands: the folder `shared` beside that of the description, or for
-    /// a description that lies elsewhere the first in the folders where frameworks are looked for.
+    /// What frameworks share, `{shared}` in their commands: the folder `shared` beside the description's. For a
+    /// description that is elsewhere, it is the first one in the folders where frameworks are looked for.
     pub fn shared(&self) -> PathBuf {
         shared(&self.folder)
     }
@@ -34,7 +34,7 @@ pub fn shared(folder: &Path) -> PathBuf {
     std::iter::once(beside.clone()).chain(elsewhere()).find(is_it).unwrap_or(beside)
 }
 
-/// The path of the framework description that is named: a path if it looks like one, else a name.
+/// The path of a framework description: what is named, if it looks like a path; otherwise, that of this name.
 /// `by`: what names it.
 pub fn locate(wanted: &str, by: &str) -> Result<PathBuf, Failure> {
     let (known, ending) = match Path::new(wanted).extension().and_then(OsStr::to_str) {
@@ -45,7 +45,7 @@ pub fn locate(wanted: &str, by: &str) -> Result<PathBuf, Failure> {
         Some(_) | None => ("", ""),
     };
     if !known.is_empty() {
-        let title = format!("`{wanted}` is {known}, and no framework description");
+        let title = format!("`{wanted}` is {known}, not a framework description");
         let help = format!(
             "`catapults {ending}` is for those; descriptions end in .framework, and `catapults framework list` has some"
         );
@@ -55,13 +55,13 @@ pub fn locate(wanted: &str, by: &str) -> Result<PathBuf, Failure> {
     if is_path { Ok(PathBuf::from(wanted)) } else { search(wanted, by) }
 }
 
-/// The folder that a description lies in, from the root.
+/// The absolute folder of a description.
 pub fn folder_of(path: &Path) -> PathBuf {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     parent.canonicalize().unwrap_or_else(|_| parent.to_owned())
 }
 
-/// All descriptions that can be used by their names, in the order of these; there is one at least.
+/// All descriptions that can be used by name, in the order of the names. There is at least one.
 pub fn all() -> Result<BTreeMap<String, PathBuf>, Failure> {
     let mut all = BTreeMap::new();
     let folders = folders();
@@ -74,7 +74,8 @@ pub fn all() -> Result<BTreeMap<String, PathBuf>, Failure> {
         }
     }
     if all.is_empty() {
-        let diagnostic = Diagnostic::error("E0502", "there is no framework that has a name", At::default(), "");
+        let diagnostic =
+            Diagnostic::error("E0502", "there is no framework that can be used by name", At::default(), "");
         return Err(Failure::of("framework list", looked_in(diagnostic, &folders).help(NO_NAMES)));
     }
     Ok(all)
@@ -83,7 +84,7 @@ pub fn all() -> Result<BTreeMap<String, PathBuf>, Failure> {
 /// Reads the framework description that `--framework` names.
 pub fn find(console: &Console, wanted: &str) -> Result<Found, Failure> {
     if is_standard_input(Path::new(wanted)) {
-        let title = "a framework is named, or described by a file, and `-` is standard input";
+        let title = "a framework is a name or a file, but `-` is standard input";
         let diagnostic = Diagnostic::error("E0502", title, At::default(), "").help(PATH_OR_NAME);
         return Err(Failure::of_usage("--framework", diagnostic));
     }
@@ -133,7 +134,7 @@ fn looked_in(diagnostic: Diagnostic, folders: &[PathBuf]) -> Diagnostic {
     folders.iter().fold(diagnostic, |diagnostic, folder| diagnostic.note(format!("looked in {}", folder.display())))
 }
 
-/// The name that this is most likely a misspelling of.
+/// The name of which this is most likely a misspelling.
 fn nearest<'a>(wanted: &str, names: &'a BTreeSet<String>) -> Option<&'a String> {
     let allowed = (wanted.chars().count() / 3).min(3);
     let steps = |name: &String| strsim::damerau_levenshtein(&name.to_lowercase(), &wanted.to_lowercase());
@@ -141,7 +142,7 @@ fn nearest<'a>(wanted: &str, names: &'a BTreeSet<String>) -> Option<&'a String> 
     near.min().map(|(_, name)| name)
 }
 
-/// Where frameworks may lie and a folder exists, the first to be looked at first.
+/// The existing folders in which frameworks may be, in the order of the search.
 fn folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     if let Some(list) = env::var_os("CATAPULTS_FRAMEWORKS") {
@@ -160,7 +161,7 @@ fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// The frameworks that lie in a folder.
+/// The names of the frameworks in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let name = |path: PathBuf| {

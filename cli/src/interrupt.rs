@@ -1,5 +1,5 @@
-//! Somebody wants a command to end: SIGINT, SIGTERM, SIGHUP. What is unfinished is removed, and the command ends as it would have. A
-//! command that has something to say of what it has done so far is told of the first of these instead.
+//! Interrupts: SIGINT, SIGTERM, SIGHUP. What is unfinished is removed before the signal ends the command. A command
+//! that can report what it has done so far is told of the first interrupt instead.
 
 use crate::files;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -9,20 +9,20 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
-/// The command looks whether it is to stop.
+/// The command checks whether it must stop.
 static ASKS: AtomicBool = AtomicBool::new(false);
-/// It is to.
+/// It must.
 static STOP: AtomicBool = AtomicBool::new(false);
-/// Since this signal came.
+/// Because of this signal.
 static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
 
-/// The signals that are watched for.
+/// The signals that are watched.
 static WATCHED: OnceLock<Handle> = OnceLock::new();
 
-/// From now on a thread of its own waits for signals. Those that whoever started the command wanted ignored stay so.
+/// Starts a thread that waits for signals. Signals that were ignored when the command started stay ignored.
 pub fn watch() {
     let wanted: Vec<i32> = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)).collect();
-    // Without it a signal ends the command all the same.
+    // Without it, a signal still ends the command.
     let Ok(mut signals) = Signals::new(wanted) else { return };
     let _ = WATCHED.set(signals.handle());
     thread::spawn(move || {
@@ -38,7 +38,7 @@ pub fn watch() {
     });
 }
 
-/// As by `nohup`, and by a shell for what it starts in the background.
+/// As by `nohup`, and by shells for background commands.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map(str::trim);
@@ -46,16 +46,16 @@ fn is_ignored(signal: i32) -> bool {
     ignored & (1 << (signal - 1)) != 0
 }
 
-/// Whether it is to stop. From now on the command looks, and goes on after the first signal until it does: also where a shell that started it in
-/// the background wanted SIGINT ignored, as whoever sends one then wants to know what there is.
+/// The flag that tells the command to stop. From now on, the first signal only sets it. This includes SIGINT if a shell
+/// that started the command in the background had it ignored: whoever sends it then wants to see the results so far.
 pub fn asks() -> &'static AtomicBool {
-    // It is watched for already, or cannot be.
+    // It is already watched, or cannot be.
     let _ = WATCHED.get().map(|watched| watched.add_signal(SIGINT));
     ASKS.store(true, Ordering::Relaxed);
     &STOP
 }
 
-/// The signal that it is to stop for.
+/// The signal because of which it must stop.
 pub fn signal() -> i32 {
     SIGNAL.load(Ordering::Relaxed)
 }

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let console = Console::new(arguments.message_format);
     interrupt::watch();
     let done = done(&console, arguments.command);
-    // That nobody heard what was said is worse than that not everything was looked at.
+    // Lost messages are a worse failure than a bound that was reached.
     let done = match (done, console.unsaid()) {
         (Ok(()) | Err(Failure::Bounded), Some(unsaid)) => Err(unsaid),
         (done, _) => done,
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 fn done(console: &Console, command: Command) -> Result<(), Failure> {
-    // What a program writes is up to that program.
+    // What a program writes is its own business.
     if !matches!(command, Command::Run(_)) {
         streams::output_is_open()?;
     }
@@ -78,10 +78,10 @@ fn done(console: &Console, command: Command) -> Result<(), Failure> {
     }
 }
 
-/// `--help`, `--version`, or wrong usage. What cannot be written is an error here, too.
+/// `--help`, `--version`, or wrong usage. A failure to write them is an error, too.
 fn not_a_command(said: &clap::Error) -> ExitCode {
     if said.use_stderr() {
-        // Nothing can be done about a closed standard error, and it is a failure already.
+        // Nothing can be done if standard error is closed, and the command fails anyway.
         let _ = said.print();
         return ExitCode::from(2);
     }

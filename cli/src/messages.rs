@@ -1,4 +1,4 @@
-//! Messages for programs: `--message-format`. What the objects hold is described in `docs/messages.md`.
+//! Messages for programs: `--message-format`. `docs/messages.md` describes the objects.
 
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity, Suggestion};
 use catapults_compiler::source::Source;
@@ -10,12 +10,12 @@ use std::fmt::Write;
 /// How messages are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MessageFormat {
-    /// With the lines that they speak of
+    /// With the lines that they are about
     #[default]
     Human,
-    /// A line each: FILE:LINE:COLUMN: error[CODE]: TITLE
+    /// One line each: FILE:LINE:COLUMN: error[CODE]: TITLE
     Short,
-    /// An object on a line each, on standard error; docs/messages.md describes them
+    /// One JSON object per line, on standard error; docs/messages.md describes them
     Json,
 }
 

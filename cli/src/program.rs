@@ -1,4 +1,4 @@
-//! What a program is, as far as its file tells: whether it has a host's library in it.
+//! What a program's file tells about it: whether it contains a host's library.
 
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{FileKind, elf};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Whether one of the texts stands in the file of the program, in that of a library that it loads, or in that of a program which it is given
-/// as an argument to start (`timeout 5 ./server`). Of a file that cannot be read nothing is known: it may.
+/// Whether one of the texts is in the program's file, in a library that it loads, or in a program that it gets as an
+/// argument to start (`timeout 5 ./server`). If a file cannot be read, it may be.
 pub fn may_have(program: &OsStr, arguments: &[OsString], texts: &[String]) -> bool {
     let Some(file) = find(program).filter(|_| !texts.is_empty()) else { return true };
     let started = arguments.iter().map(PathBuf::from).filter(|path| path.is_file());
@@ -20,7 +20,7 @@ pub fn may_have(program: &OsStr, arguments: &[OsString], texts: &[String]) -> bo
     })
 }
 
-/// Whether a program is there to start others, as a shell is, or one that runs another in some other way, or a script.
+/// Whether a program exists to start others: a shell, a program that runs another in some other way, or a script.
 pub fn starts_others(program: &OsStr) -> bool {
     let name = Path::new(program).file_name().and_then(OsStr::to_str).unwrap_or_default();
     let is_script = || {
@@ -37,7 +37,7 @@ const STARTERS: [&str; 33] = [
     "runuser", "xargs", "parallel", "make", "ninja", "watch", "script", "perf", "strace",
 ];
 
-/// As a shell looks for it. That a program is not found is told when it is started.
+/// Looks for it as a shell does. If it is not found, starting it will say so.
 fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(PathBuf::from(program));
@@ -50,7 +50,7 @@ fn contains(bytes: &[u8], texts: &[String]) -> bool {
     texts.iter().any(|text| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
 }
 
-/// The libraries that the dynamic linker, which lists them and starts nothing, would load with the program.
+/// The libraries that the dynamic linker would load with the program. It lists them without starting anything.
 fn libraries(file: &Path, bytes: &[u8]) -> Vec<Vec<u8>> {
     let Some(linker) = dynamic_linker(bytes) else { return Vec::new() };
     let Ok(listed) = Command::new(linker).arg("--list").arg(file).output() else { return Vec::new() };
@@ -59,7 +59,7 @@ fn libraries(file: &Path, bytes: &[u8]) -> Vec<Vec<u8>> {
     paths.filter_map(|path| fs::read(path).ok()).collect()
 }
 
-/// The one that a program names, if it has libraries.
+/// The linker that a program names, if it has libraries.
 fn dynamic_linker(bytes: &[u8]) -> Option<&OsStr> {
     let name = match FileKind::parse(bytes).ok()? {
         FileKind::Elf32 => named_linker::<elf::FileHeader32<object::Endianness>>(bytes),

@@ -1,4 +1,4 @@
-//! From a .scenario file to scenarios with their policies.
+//! Reads scenarios with their policies from .scenario files.
 
 use crate::artefact::Accepted;
 use crate::commands::{compile_any, is_standard_input, read_source};
@@ -26,41 +26,41 @@ pub struct Case {
     pub policy_file: PathBuf,
 }
 
-/// The scenarios of a file, with what was said of them.
+/// The scenarios of a file, and what else there is to report.
 pub struct Loaded {
     pub source: Source,
     pub cases: Vec<Case>,
-    /// Those that are left out, as nothing says for which policy they are.
+    /// The scenarios that are left out because they have no policy.
     pub left: Vec<String>,
 }
 
-/// Policies that have been compiled, each once, or what was said of those that are refused.
+/// The policies that have been compiled, or the errors of those that were refused.
 #[derive(Default)]
 pub struct Policies(HashMap<PathBuf, Result<Rc<Accepted>, Heard>>);
 
-/// What is simulated instead of what a file says.
+/// What replaces what a file says.
 #[derive(Default)]
 pub struct Instead<'a> {
     pub policy: Option<&'a Path>,
     pub only: Option<&'a str>,
-    /// The file is not for any policy: what one does not import is of no effect.
+    /// The file is not for a certain policy: variables that a policy does not import have no effect.
     pub for_none: bool,
-    /// The policy of scenarios that name none, and have none beside them.
+    /// The policy of scenarios that name none and have none beside them.
     pub usual: Option<&'a Path>,
-    /// Such scenarios are left out, rather than refused, where there is no usual policy.
+    /// Without such a policy, these scenarios are left out instead of refused.
     pub leaves: bool,
 }
 
-/// What a text was made of, where messages are to point to.
+/// The text from which another one was made. Messages point to it.
 pub struct Origin<'a> {
     pub source: &'a Source,
     pub place: &'a dyn Fn(At) -> At,
 }
 
-/// A number in a file is on a line of its own; so many at most.
+/// How many numbers a file has at most, one per line.
 const MOST_NUMBERS: usize = 10_000_000;
 
-/// Reads a file of scenarios. What is wrong has been shown.
+/// Reads a file of scenarios. Errors have been shown.
 pub fn load(
     console: &Console,
     path: &Path,
@@ -72,7 +72,7 @@ pub fn load(
     of_source(console, path, (source, None), framework, instead, policies)
 }
 
-/// The same of a text that is known already, and may have been made of another one.
+/// Like `load`, for a text that is known already, and may have been made from another one.
 pub fn of_source(
     console: &Console,
     path: &Path,
@@ -90,7 +90,7 @@ pub fn of_source(
     if staged.said.has_errors() || staged.refused {
         let name = path.display();
         match staged.said.errors() {
-            // Of a policy that is simulated alone it has been said.
+            // The policy that is simulated alone has reported it.
             0 if instead.policy == Some(path) => {}
             0 => console.summary(&format!("`{name}` cannot be simulated because of the errors above")),
             1 => console.summary(&format!("`{name}` is refused because of the error above")),
@@ -112,7 +112,7 @@ pub fn of_source(
     Ok(Loaded { source, cases: cases.collect(), left })
 }
 
-/// What becomes of the scenarios in a text. What is wrong with their policies has been shown.
+/// Judges the scenarios in a text. Errors in their policies have been shown.
 pub fn judge(
     console: &Console,
     path: &Path,
@@ -133,18 +133,18 @@ fn left(path: &Path, source: &Source, instead: &Instead<'_>) -> Vec<String> {
     if !instead.leaves || instead.usual.is_some() || instead.policy.is_some() {
         return Vec::new();
     }
-    // What is wrong with them is said elsewhere.
+    // Their errors are reported elsewhere.
     let drafts = scenario::read(source, &mut Diagnostics::new());
     let without = drafts.into_iter().filter(|draft| !has_policy(path, draft));
     without.map(|draft| draft.name.text).collect()
 }
 
-/// Whether a scenario says for which policy it is, or one of its name is beside it.
+/// Whether a scenario names its policy, or one with its name is beside it.
 fn has_policy(path: &Path, draft: &Draft) -> bool {
     draft.policy.is_some() || !is_standard_input(path) && policy_of(path, draft).exists()
 }
 
-/// What decides.
+/// The policy or hierarchy, for the simulator.
 pub fn deciding(accepted: &Accepted) -> Deciding<'_> {
     match accepted {
         Accepted::Policy(policy) => Deciding::Policy(policy),
@@ -164,14 +164,14 @@ impl Decides for Known {
     }
 }
 
-/// What is found from the folder of a file of scenarios.
+/// The surroundings of a file of scenarios: its folder.
 struct Beside<'a> {
     console: &'a Console,
     path: &'a Path,
     framework: &'a Framework,
     instead: &'a Instead<'a>,
     policies: &'a mut Policies,
-    /// A policy that could not be read, say.
+    /// Such as a policy that could not be read.
     unsaid: Option<Failure>,
 }
 
@@ -185,7 +185,7 @@ impl Surroundings for Beside<'_> {
         let Some(file) = self.instead.policy.or(usual).or(named) else {
             let missing = own.display();
             return match (is_standard_input(self.path), self.instead.for_none) {
-                (true, true) => Found::None("nothing says for which policy this is".to_owned(), GIVE_ONE),
+                (true, true) => Found::None("it does not say which policy it is for".to_owned(), GIVE_ONE),
                 (false, true) => Found::None(format!("there is no policy `{missing}`"), PUT_ONE),
                 (true, false) => {
                     let why = "the scenario names no policy, and standard input has no name to find one by";
@@ -197,7 +197,8 @@ impl Surroundings for Beside<'_> {
             };
         };
         let file = file.to_path_buf();
-        // One that names none, and has none beside it, is for any: a trace's, say, tells of whatever its own policy imported.
+        // A scenario without a policy is for any. A trace's, for instance, may set variables that only its own policy
+        // imported.
         let another = || own.canonicalize().ok() != file.canonicalize().ok();
         let instead = self.instead.for_none || self.instead.policy.or(usual).is_some() && another();
         match self.policies.compile(self.console, &file, self.framework) {
@@ -220,14 +221,14 @@ impl Surroundings for Beside<'_> {
 
 const GIVE_ONE: &str = "name one with `--policy FILE.sched`";
 const PUT_ONE: &str = "name one with `--policy FILE.sched`, or put one of this name there";
-const NAME_ONE: &str = "write which one it is, from the scenario's folder: `policy \"edf.sched\";`; `sim` and `test` take `--policy FILE.sched`, too";
+const NAME_ONE: &str = "name it in the scenario, relative to its folder: `policy \"edf.sched\";`; or use `--policy FILE.sched` of `sim` and `test`";
 
-/// The file of a scenario's own policy: as it says, or the one whose name the scenario's file begins with.
+/// The file of a scenario's own policy: the named one, or the one with whose name the scenario's file begins.
 fn policy_of(path: &Path, draft: &Draft) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     if let Some(named) = &draft.policy {
         let file = folder.join(&named.path);
-        // What a scenario names is a file.
+        // A scenario names a file, never standard input.
         return if is_standard_input(&file) { Path::new(".").join(file) } else { file };
     }
     let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
@@ -247,7 +248,7 @@ impl Policies {
             return Ok(found(console, known));
         }
         if !is_standard_input(file) && !file.exists() {
-            let help = "say which one it is, from the scenario's folder: `policy \"edf.sched\";`";
+            let help = "name one, relative to the scenario's folder: `policy \"edf.sched\";`";
             return Ok(Found::None(format!("there is no policy `{}`", file.display()), help));
         }
         let (compiled, said) = console.hearing(|| compile_any(console, file, framework));
@@ -260,7 +261,7 @@ impl Policies {
     }
 }
 
-/// Each file that names a refused policy is refused for what is wrong with it.
+/// A file that names a refused policy is refused for the policy's errors.
 fn found(console: &Console, compiled: &Result<Rc<Accepted>, Heard>) -> Found<Rc<Accepted>> {
     match compiled {
         Ok(policy) => Found::Policy(Rc::clone(policy)),
@@ -271,10 +272,10 @@ fn found(console: &Console, compiled: &Result<Rc<Accepted>, Heard>) -> Found<Rc<
     }
 }
 
-/// The numbers in a file, or why there are none.
+/// The numbers in a file, or why it has none.
 fn numbers(file: &Path) -> Result<Vec<i64>, String> {
     const LONGEST: u64 = 256 << 20;
-    // Opening a pipe, say, would wait for whoever writes it.
+    // Opening a pipe, for instance, would wait for its writer.
     if fs::metadata(file).is_ok_and(|about| !about.is_file()) {
         return Err("it is no regular file".to_owned());
     }
@@ -288,7 +289,7 @@ fn numbers(file: &Path) -> Result<Vec<i64>, String> {
             continue;
         }
         let number = line.parse::<i64>().ok().filter(|number| *number >= 0);
-        numbers.push(number.ok_or_else(|| format!("line {} is no whole number that is not negative", index + 1))?);
+        numbers.push(number.ok_or_else(|| format!("line {} is no whole number from 0 on", index + 1))?);
         if numbers.len() > MOST_NUMBERS {
             return Err(format!("it has more than {MOST_NUMBERS} numbers"));
         }
@@ -296,7 +297,7 @@ fn numbers(file: &Path) -> Result<Vec<i64>, String> {
     Ok(numbers)
 }
 
-/// Where something of a scenario stands: `fifo.scenario:12`.
+/// A place in a scenario: `fifo.scenario:12`.
 pub fn place(source: &Source, at: At) -> String {
     format!("{}:{}", source.name, at.line)
 }

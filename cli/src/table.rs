@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Adds rows of as many cells each: the first column to the left, the others to the right.
+/// Adds rows with the same number of cells. The first column is left-aligned, the others right-aligned.
 pub fn table(text: &mut String, rows: &[Vec<String>]) {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What a framework description says of events, held against a policy in the interpreter: which events a host can raise
-//! now, and whether what the policy did is what the event types promise (Bossa 2005, §4).
+//! Holds a policy in the interpreter against its framework description: which events a host can raise now, and whether
+//! the policy did what the event types promise (Bossa 2005, §4).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct EventTypes<'a> {
 pub struct Legal<'a> {
     /// The event.
     pub event: &'a Event,
-    /// For each of its parameters, the threads that it can name.
+    /// For each parameter of the event, the threads that it can name.
     pub candidates: Vec<Vec<ThreadId>>,
 }
 
@@ -32,20 +32,20 @@ pub struct Legal<'a> {
 pub enum Violation {
     /// A thread is in no container any more.
     Lost(ThreadId),
-    /// A thread is in two containers, or not where it is said to be.
+    /// A thread is in two containers, or not where it says it is.
     Duplicated(ThreadId),
     /// This many threads run.
     Running(usize),
-    /// Something is ready, and nothing was dispatched.
+    /// A thread is READY, and none was dispatched.
     Idle,
     /// A thread that the event does not name has changed its state.
     Changed(ThreadId, StateClass, StateClass),
-    /// None of the alternatives of the event type is satisfied.
+    /// The event type allows none of this.
     Type(String),
 }
 
 impl<'a> EventTypes<'a> {
-    /// Those of this framework, for this policy.
+    /// The event types of this framework, for this policy.
     pub fn new(framework: &'a Framework, policy: &'a Policy) -> Self {
         EventTypes { framework, policy }
     }
@@ -56,7 +56,7 @@ impl<'a> EventTypes<'a> {
         self.framework.events.iter().filter(first).filter(|event| machine.handles(&event.name)).collect()
     }
 
-    /// The classes of all threads; of a policy with nodes, of those on the node that has been entered.
+    /// The classes of all threads; with nodes, of those on the entered node.
     ///
     /// # Errors
     /// A thread is in two containers.
@@ -74,13 +74,13 @@ impl<'a> EventTypes<'a> {
         Ok(classes)
     }
 
-    /// The events that can be raised in this situation, once for each rule that starts like it. `new` is a number for a
-    /// new thread, if there may be one more.
+    /// The events that can be raised now, once for each rule that begins like this. `new` is the number of a new
+    /// thread, if there may be one.
     pub fn legal(&self, machine: &Machine, classes: &Classes, new: Option<ThreadId>) -> Vec<Legal<'a>> {
         let mut legal = Vec::new();
         let due = machine.next_timeout().filter(|timeout| timeout.instant <= machine.now());
         for event in self.framework.events.iter().filter(|event| machine.handles(&event.name)) {
-            // Of timers only the one whose turn it is expires, of the thread that it belongs to.
+            // Only the timer that is due next expires, for its own thread.
             let expires = |thread: &ThreadId| {
                 event.timer.is_none() || due.is_some_and(|due| due.event == event.name && due.thread == *thread)
             };
@@ -95,8 +95,8 @@ impl<'a> EventTypes<'a> {
         legal
     }
 
-    /// The timers that can be the next to expire, as soon as their instant has come, each with its event: of several of one instant
-    /// any, since the numbers of threads decide.
+    /// The timers that can expire next, once their instant has come, each with its event. Of several with the same
+    /// instant, any one can, because it depends on the threads' numbers.
     pub fn timeouts<'m>(&self, machine: &Machine<'m>) -> Vec<(&'a Event, Timeout<'m>)> {
         let armed = machine.armed();
         let earliest = armed.first().map(|timeout| timeout.instant);
@@ -108,10 +108,10 @@ impl<'a> EventTypes<'a> {
         next.filter_map(with_event).collect()
     }
 
-    /// Judges what became of an event.
+    /// Judges what an event has done.
     ///
     /// # Errors
-    /// What it must not do.
+    /// It did what it must not do.
     pub fn judge(
         &self,
         event: &Event,
@@ -150,7 +150,7 @@ impl<'a> EventTypes<'a> {
     }
 }
 
-/// For each parameter the threads that it can name; `None` if the rule does not start like this.
+/// For each parameter, the threads that it can name; `None`: the rule does not begin like this.
 fn candidates(event: &Event, rule: &Rule, classes: &Classes, new: Option<ThreadId>) -> Option<Vec<Vec<ThreadId>>> {
     let of = |class: StateClass| classes.iter().filter(move |(_, now)| **now == class).map(|(thread, _)| *thread);
     let holds = rule.given.iter().all(|condition| match condition {
@@ -163,7 +163,7 @@ fn candidates(event: &Event, rule: &Rule, classes: &Classes, new: Option<ThreadI
             Move::Parameter(..) | Move::One(..) => None,
         });
         match from {
-            // No event begins with a thread that is placed.
+            // No event begins with a placed thread.
             Some(Stage::New | Stage::Placed) => new.into_iter().collect(),
             Some(Stage::In(class)) => of(class).collect(),
             None => classes.keys().copied().collect(),
@@ -173,7 +173,7 @@ fn candidates(event: &Event, rule: &Rule, classes: &Classes, new: Option<ThreadI
     (holds && candidates.iter().all(|threads| !threads.is_empty())).then_some(candidates)
 }
 
-/// Whether what was and what is now are as a rule says.
+/// Whether the classes before and after are as a rule demands.
 fn is_satisfied(
     rule: &Rule,
     event: &Event,
@@ -202,7 +202,8 @@ fn is_satisfied(
 fn is_at(stage: Stage, class: Option<&StateClass>) -> bool {
     match stage {
         Stage::New => class.is_none(),
-        // A thread that has ended is in no container: the host uses its record anew. One that went to a node is in none here.
+        // An ended thread is in no container: the host may reuse its record. One that was sent to a node is in none
+        // here.
         Stage::Placed | Stage::In(StateClass::Terminated) => class.is_none(),
         Stage::In(expected) => class == Some(&expected),
     }
@@ -217,7 +218,7 @@ fn may_end(event: &Event) -> bool {
     })
 }
 
-/// What became of the threads that an event named.
+/// What happened to the threads that an event named.
 fn changes(threads: &[ThreadId], before: &Classes, after: &Classes) -> String {
     let class = |class: Option<&StateClass>, none: &str| class.map_or(none.to_owned(), |class| class.word().to_owned());
     let one = |thread: &ThreadId| {
@@ -264,7 +265,7 @@ mod tests {
         (framework, verified)
     }
 
-    /// What is said when an event turns one assignment of classes to threads 1, 2, ... into another.
+    /// The judgement on an event that turns the classes of threads 1, 2, ... into other ones.
     fn judged(
         event: &str,
         threads: &[u32],
@@ -296,7 +297,7 @@ mod tests {
         assert!(matches!(judged("event_raised", &[1], &[Blocked], &[Some(Blocked)], None), Err(Violation::Type(_))));
         assert_eq!(judged("exit", &[1], &[Running], &[None], None), Ok(()));
         assert!(matches!(judged("exit", &[1], &[Running], &[ready], None), Err(Violation::Type(_))));
-        // Whoever ran may be preempted.
+        // The running thread may be preempted.
         assert_eq!(judged("newthread", &[2], &[Running], &[ready, ready], None), Ok(()));
     }
 }

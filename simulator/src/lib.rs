@@ -1,4 +1,4 @@
-//! Policies away from any host: scripts of events, the exploration of every order of them, simulations, and traces of who ran when.
+//! Policies without a host: scripts of events, the exploration of all their orders, simulations, and traces.
 
 pub mod event_types;
 pub mod explorer;

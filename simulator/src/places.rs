@@ -1,5 +1,5 @@
-//! What a host with several nodes knows besides its policy: which threads are on their way, and how far each node has come. With it, what
-//! such a host can do next, and whether what the policy did is what the event types promise.
+//! What a host with several nodes knows besides its policy: which threads are on their way, and how far each node has
+//! come. From this follows what the host can do next, and whether the policy did what the event types promise.
 
 use std::collections::BTreeMap;
 
@@ -15,24 +15,24 @@ use crate::script::Step;
 /// A thread that is in no instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Travel {
-    /// Where it goes; `None`: it is to be placed.
+    /// The node to which it goes; `None`: it is to be placed.
     to: Option<ThreadId>,
-    /// It has been on no node yet.
+    /// It was never on a node.
     new: bool,
 }
 
-/// What happens in one instance.
+/// The state of one instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Place {
-    /// How far the framework's sequences have come.
+    /// The states of the framework's sequences.
     order: Vec<u64>,
-    /// How far each thread has come in its life.
+    /// The state of each thread's life.
     lives: BTreeMap<ThreadId, u64>,
-    /// How many of the events that come before all others have come.
+    /// How many of the events that come before all others have been raised.
     begun: usize,
 }
 
-/// Which nodes there are, and which threads are on their way between them.
+/// The nodes, and the threads that are on their way between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Places {
     nodes: BTreeMap<ThreadId, Place>,
@@ -46,36 +46,36 @@ pub struct Hosts<'a> {
     types: EventTypes<'a>,
     order: Order,
     lives: Lives,
-    /// So many nodes and threads there are at most.
+    /// How many nodes there are at most.
     nodes: usize,
     threads: usize,
 }
 
 impl<'a> Hosts<'a> {
-    /// One with so many nodes and threads at most; the framework is as the policy meets it.
+    /// A host with at most so many nodes and threads. `framework` includes the events of the policy's timers.
     pub fn new(framework: &'a Framework, policy: &'a Policy, nodes: usize, threads: usize) -> Self {
         let (order, lives) = (Order::of(framework), Lives::of(framework));
         Hosts { framework, policy, types: EventTypes::new(framework, policy), order, lives, nodes, threads }
     }
 
-    /// The nodes that are there.
+    /// The existing nodes.
     pub fn nodes(&self, places: &Places) -> Vec<ThreadId> {
         places.nodes.keys().copied().collect()
     }
 
-    /// The threads that live.
+    /// The living threads.
     pub fn threads(&self, machine: &Machine, places: &Places) -> Vec<ThreadId> {
         let on_nodes = places.nodes.values().flat_map(|place| place.lives.keys());
         let living = on_nodes.chain(places.travels.keys()).copied();
         living.filter(|thread| machine.position(*thread).is_some()).collect()
     }
 
-    /// Everything that can happen now, each as the steps that it takes: to the node, and the event.
+    /// All that can happen now, each as the steps that it takes: entering the node, and the event.
     pub fn legal(&self, machine: &mut Machine, places: &Places) -> Vec<Vec<Step>> {
         let mut legal = self.global(machine, places);
         for (node, place) in &places.nodes {
             let Some(number) = node.node() else { continue };
-            // A node that is there can be entered.
+            // An existing node can be entered.
             if machine.enter(*node).is_err() {
                 continue;
             }
@@ -85,7 +85,7 @@ impl<'a> Hosts<'a> {
         legal
     }
 
-    /// Events that run in the instance of no node.
+    /// Events that run in no node's instance.
     fn global(&self, machine: &Machine, places: &Places) -> Vec<Vec<Step>> {
         let mut legal = Vec::new();
         let living = self.threads(machine, places).len();
@@ -96,7 +96,7 @@ impl<'a> Hosts<'a> {
                     free.and_then(ThreadId::node).into_iter().collect()
                 }
                 Some((Entity::Node, Stage::In(_))) => places.nodes.keys().filter_map(|node| node.node()).collect(),
-                // Some node is there.
+                // There is a node.
                 Some((Entity::Thread, Stage::New)) if !places.nodes.is_empty() => {
                     let homeless = places.travels.iter().filter(|(_, travel)| travel.to.is_none());
                     let homeless = homeless.map(|(thread, _)| thread.0);
@@ -107,14 +107,14 @@ impl<'a> Hosts<'a> {
             };
             legal.extend(named.into_iter().map(|id| vec![raise(event, &[ThreadId(id)])]));
         }
-        // Without a handler that says where, the host does.
+        // If no handler places threads, the host does.
         let places_threads = |event: &Event| starts(event) == Some((Entity::Thread, Stage::New));
         if !self.events(machine).any(|event| event.is_global() && places_threads(event)) {
             let homeless = places.travels.iter().filter(|(_, travel)| travel.to.is_none());
             let all: Vec<(u32, bool)> = homeless.map(|(thread, travel)| (thread.0, travel.new)).collect();
             let new = (living < self.threads).then(|| (free(places), true));
             for (thread, new) in all.into_iter().chain(new) {
-                // Nobody comes before what comes before all others.
+                // Threads come only after the events that come before all others.
                 let begun = |place: &Place| self.types.first(machine).get(place.begun).is_none();
                 let ready = places.nodes.iter().filter(|(_, place)| begun(place));
                 for node in ready.filter_map(|(node, _)| node.node()) {
@@ -127,7 +127,7 @@ impl<'a> Hosts<'a> {
         legal
     }
 
-    /// Events of the node that has been entered.
+    /// The events of the entered node.
     fn of_node(&self, machine: &Machine, places: &Places, node: ThreadId, place: &Place) -> Vec<Step> {
         let Ok(classes) = self.types.classes(machine) else { return Vec::new() };
         if let Some(first) = self.types.first(machine).get(place.begun) {
@@ -176,10 +176,10 @@ impl<'a> Hosts<'a> {
         handled.into_iter()
     }
 
-    /// What has become of the places after an event: `before` is the machine's state of the instance, and of the nodes, before it.
+    /// Updates the places after an event. `before`: the state of the instance and of the nodes before it.
     ///
     /// # Errors
-    /// What the policy must not do.
+    /// The policy did what it must not do.
     pub fn after(
         &self,
         machine: &Machine,
@@ -227,7 +227,7 @@ impl<'a> Hosts<'a> {
         before: &Before,
         sent: &[(ThreadId, ThreadId)],
     ) -> Result<(), Violation> {
-        // Nobody else has moved: threads are not touched but by the departure of their node.
+        // No other thread has moved: only the departure of its node touches a thread.
         for id in named {
             if id.node().is_some() && machine.position(*id).is_none() {
                 if let Some(place) = places.nodes.remove(id) {
@@ -268,13 +268,13 @@ impl<'a> Hosts<'a> {
     ) -> Result<(), Violation> {
         let after = self.types.classes(machine)?;
         let gone = |thread: &ThreadId| sent.iter().any(|(one, _)| one == thread);
-        // Of those that have gone it has been judged; the others are judged as if these had never been there.
+        // Threads that have gone were judged above. The others are judged as if those had never been there.
         let stayed = before.classes.iter().filter(|(thread, _)| !gone(thread)).map(|(thread, class)| (*thread, *class));
         let stayed = stayed.collect();
         let threads: Vec<ThreadId> = named.iter().copied().filter(|id| id.node().is_none()).collect();
         if event.gives_away() {
             if stayed != after {
-                return Err(Violation::Type(format!("`{}` has done more than to give threads away", event.name)));
+                return Err(Violation::Type(format!("`{}` has done more than give threads away", event.name)));
             }
         } else {
             self.types.judge(event, &threads, &stayed, &after, dispatched)?;
@@ -301,7 +301,7 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// Every node is in one container, but one that departs; none has come but the one that arrives.
+    /// Every node is in one container, unless it departs. No node has come but the one that arrives.
     fn nodes_kept(
         &self,
         machine: &Machine,
@@ -328,21 +328,21 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// A request was refused: the threads that it named are no more.
+    /// A request was refused, so the threads that it named do not exist.
     pub fn refused(&self, places: &mut Places, threads: &[ThreadId]) {
         places.travels.retain(|thread, _| !threads.contains(thread));
     }
 
-    /// What is to be compared after an event.
+    /// The state to compare with after an event.
     ///
     /// # Errors
-    /// Something is held twice.
+    /// A thread or node is held twice.
     pub fn before(&self, machine: &Machine) -> Result<Before, Violation> {
         Ok(Before { classes: self.types.classes(machine)?, nodes: held(machine, self.policy)? })
     }
 }
 
-/// What was where before an event.
+/// The state before an event.
 pub struct Before {
     classes: crate::event_types::Classes,
     nodes: Vec<ThreadId>,
@@ -362,7 +362,7 @@ fn held(machine: &Machine, policy: &Policy) -> Result<Vec<ThreadId>, Violation> 
     Ok(held)
 }
 
-/// The lowest number that no thread has.
+/// The lowest number without a thread.
 fn free(places: &Places) -> u32 {
     let taken = |number: &u32| {
         let thread = ThreadId(*number);
@@ -375,7 +375,7 @@ fn raise(event: &Event, threads: &[ThreadId]) -> Step {
     Step::Raise(event.name.clone(), threads.to_vec())
 }
 
-/// What the first parameter of an event is, and where it is before.
+/// The sort and the previous stage of an event's first parameter.
 fn starts(event: &Event) -> Option<(Entity, Stage)> {
     let entity = *event.entities.first()?;
     event.rules.iter().flat_map(|rule| &rule.moves).find_map(|step| match step {
@@ -384,7 +384,7 @@ fn starts(event: &Event) -> Option<(Entity, Stage)> {
     })
 }
 
-/// Whether it is the event of a thread that comes to a node: of one that is new, or of one that has been on another.
+/// Whether it is the event of a thread that comes to a node, new or from another node.
 fn arrives(event: &Event, new: bool) -> bool {
     let of_node = event.extent == catapults_compiler::framework::Extent::Node;
     starts(event) == Some((Entity::Thread, Stage::New)) && of_node != new

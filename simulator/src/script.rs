@@ -17,11 +17,12 @@
 //! ask threads_ready
 //! ```
 //!
-//! Of a policy with nodes, what follows `node 1` is of the instance of that node; threads and nodes have numbers of their own.
+//! With nodes, what follows `node 1` is for the instance of that node. Threads and nodes are numbered separately.
 //!
-//! A decision is the step, ` -> ` and what came of it: `schedule -> 1`, `dispatch 3 -> 3 to node 1`, `newthread 2 -> fail too many threads`,
-//! `schedule -> guard 12 text`, `ask threads_ready -> 4`. A step that decides nothing, such as an event that dispatches no
-//! thread, has no decision. Every target that runs a script must take the decisions that the interpreter takes ([`perform`]).
+//! A decision is the step, ` -> `, and its result: `schedule -> 1`, `dispatch 3 -> 3 to node 1`, `newthread 2 -> fail
+//! too many threads`, `schedule -> guard 12 text`, `ask threads_ready -> 4`. A step without a result, such as an event
+//! that dispatches no thread, is no decision. Every target that runs a script must make the interpreter's decisions
+//! ([`perform`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,33 +33,33 @@ use catapults_compiler::policy::{Attribute, AttributeId, Entity, LocalKind, Poli
 /// A line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `block.io.read 1`: an event. A thread with a number that no living thread has is a new one, in hand.
+    /// `block.io.read 1`: an event. A number that no living thread has is that of a new thread in hand.
     Raise(String, Vec<ThreadId>),
-    /// `node 1`: the events of threads that follow, and queries, are those of the instance of this node.
+    /// `node 1`: the following events of threads, and queries, are for the instance of this node.
     Enter(u32),
-    /// `set_property 1 load 5`: the host says what holds of a node. A number that no node has is a new one.
+    /// `set_property 1 load 5`: the host sets a property of a node. A number that no node has is that of a new one.
     SetProperty(u32, String, Value),
     /// `ask is_ready 1`: a query.
     Ask(String, Vec<ThreadId>),
-    /// `at 20ms`: so late it is from here on. It starts at 0; a host's clock never goes back.
+    /// `at 20ms`: sets the time, which starts at 0. The clock of a host never goes back.
     At(i64),
-    /// `expire`: the timer that expires next does, if its instant has come; `expire -> timeout.slice 1` or `expire -> nothing`.
+    /// `expire`: the next timer expires, if its instant has come: `expire -> timeout.slice 1` or `expire -> nothing`.
     Expire,
     /// `set_import connections 5`: the application assigns a variable.
     SetImport(String, Value),
     /// `set_thread_import 1 bytesleft 100`: the application assigns a variable of a thread.
     SetThreadImport(ThreadId, String, Value),
-    /// `read_import connections 5 0`, `read_thread_import 1 bytesleft 100 50`: the next reads of a variable find these values, one after
-    /// the other, since the application changes it in between; the last one stays.
+    /// `read_import connections 5 0`, `read_thread_import 1 bytesleft 100 50`: the next reads of a variable find these
+    /// values in turn, because the application changes it meanwhile. The last one stays.
     LetRead(Option<ThreadId>, String, Vec<Value>),
-    /// `draw 0 2`: what `random` gives next, one number after the other. Only the interpreter follows this: hosts draw themselves.
+    /// `draw 0 2`: the next numbers that `random` gives. Only the interpreter follows this; hosts draw themselves.
     LetDraw(Vec<i64>),
 }
 
-/// One step. A refused new thread is gone afterwards.
+/// Performs a step. A refused new thread is discarded.
 ///
 /// # Errors
-/// As [`Machine::raise`] and [`Machine::ask`]; [`Stop::Misuse`] if the step is none for this policy.
+/// Those of [`Machine::raise`] and [`Machine::ask`]; [`Stop::Misuse`] if the step is impossible for this policy.
 pub fn perform(
     machine: &mut Machine,
     application: &mut Variables,
@@ -142,7 +143,7 @@ fn named(policy: &Policy, event: &str, numbers: &[ThreadId]) -> Vec<ThreadId> {
     numbers.iter().enumerate().map(one).collect()
 }
 
-/// The steps of a script: a line each, empty lines left out.
+/// The steps of a script, one per line. Empty lines are skipped.
 ///
 /// # Errors
 /// The first line that is no step.

@@ -40,7 +40,7 @@ fn a_list_of_no_frameworks_is_an_error() {
     list.args(["framework", "list"]).current_dir(folder.path()).env("NO_COLOR", "1").env_remove("CATAPULTS_FRAMEWORKS");
     let said = list.output().unwrap();
     assert_eq!((said.status.code(), String::from_utf8_lossy(&said.stdout).as_ref()), (Some(1), ""));
-    let expected = "error[E0502]: there is no framework that has a name\n--> framework list\n = help: set \
+    let expected = "error[E0502]: there is no framework that can be used by name\n--> framework list\n = help: set \
                     CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file\n";
     assert_eq!(String::from_utf8_lossy(&said.stderr).trim_end(), expected.trim_end());
 

@@ -120,7 +120,7 @@ fn standard_input_is_read() {
 fn standard_input_is_read_or_refused() {
     let folder = folder();
     let fifo = policy("fifo.sched");
-    let recording = "a recording is read from a file, and `-` is standard input";
+    let recording = "a recording must be a file, but `-` is standard input";
     for (arguments, status, part) in [
         (&["trace", "show", "-"][..], 2, recording),
         (&["trace", "summary", "-"], 2, recording),
@@ -132,11 +132,11 @@ fn standard_input_is_read_or_refused() {
         (&["trace", "compare", "a.trace", "-"], 2, recording),
         (&["run", "-", "--", "true"], 2, "cannot come from standard input"),
         (&["check", "--framework", "-", "fifo.sched"], 2, "`-` is standard input"),
-        (&["build", "fifo.sched", "-o", "-"], 2, "`-` is standard input, and no output"),
-        (&["sim", "fifo.scenario", "--plot", "-"], 2, "`-` is standard input, and no output"),
-        (&["sim", "fifo.scenario", "--trace", "-"], 2, "`-` is standard input, and no output"),
-        (&["test", "fifo.scenario", "--junit", "-"], 2, "`-` is standard input, and no output"),
-        (&["explore", "fifo.sched", "--save", "-"], 2, "`-` is standard input, and no output"),
+        (&["build", "fifo.sched", "-o", "-"], 2, "`-` is standard input, not an output"),
+        (&["sim", "fifo.scenario", "--plot", "-"], 2, "`-` is standard input, not an output"),
+        (&["sim", "fifo.scenario", "--trace", "-"], 2, "`-` is standard input, not an output"),
+        (&["test", "fifo.scenario", "--junit", "-"], 2, "`-` is standard input, not an output"),
+        (&["explore", "fifo.sched", "--save", "-"], 2, "`-` is standard input, not an output"),
         (&["sim", "-", "--policy", "-"], 2, "standard input cannot be both"),
         (&["test", "-", "--policy", "-"], 2, "standard input can be given once"),
         (&["test", "fifo.scenario", "--policy", "-"], 0, "1 passed"),
@@ -177,8 +177,8 @@ fn standard_input_is_read_or_refused() {
 fn what_is_no_framework_is_told_by_its_name() {
     let folder = folder();
     for (given, what) in [
-        ("fifo.sched", "`fifo.sched` is a policy, and no framework description"),
-        ("./fifo.sched", "is a policy, and no framework description"),
+        ("fifo.sched", "`fifo.sched` is a policy, not a framework description"),
+        ("./fifo.sched", "is a policy, not a framework description"),
         ("nosuch", "there is no framework `nosuch`"),
     ] {
         let refused = run(folder.path(), &["framework", "check", given]);

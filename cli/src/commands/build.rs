@@ -15,8 +15,8 @@ pub fn build(console: &Console, arguments: &Build) -> Result<(), Failure> {
     let of_a_file = ["so", "o", "a", "c", "h"];
     let ending = arguments.output.extension().and_then(|ending| ending.to_str());
     if ending.is_some_and(|ending| of_a_file.contains(&ending)) && !arguments.output.is_dir() {
-        let title = "--output is a folder, and this would be a file";
-        let help = "name the folder that the files are to be in; they have the policy's name";
+        let title = "--output is a folder, but this looks like a file";
+        let help = "name the folder for the files, which have the policy's name";
         let diagnostic = Diagnostic::error("E0503", title, At::default(), "").help(help);
         return Err(Failure::of_usage(&arguments.output.display().to_string(), diagnostic));
     }
@@ -27,7 +27,7 @@ pub fn build(console: &Console, arguments: &Build) -> Result<(), Failure> {
     };
     let accepted = compile_any(console, &arguments.file, &found.framework)?;
     let place = Place { folder: &arguments.output, option: "--output", force: arguments.force };
-    // What lies beside a source of ours was made of it.
+    // What is beside a source that we made was made from it.
     if let Some(recipe) = recipe {
         artefact::may_replace(&found, &accepted, recipe, place)?;
     }

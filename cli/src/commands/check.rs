@@ -15,7 +15,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::verify::{Share, Verified};
 use serde_json::json;
 
-/// Judges every file, whatever is wrong with those before it.
+/// Judges all files, even after errors.
 pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let (mut errors, mut warnings, mut refused, mut hierarchies) = (0, 0, 0, 0);
@@ -105,10 +105,10 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     }
 }
 
-/// What is said of all policies that are safe to run.
+/// What is reported about all policies that are safe to run.
 #[derive(Default)]
 struct Safe {
-    /// Those that limit no turn, as [`without_limit`] has them.
+    /// Those that limit no turn: see [`without_limit`].
     endless: Vec<(String, String)>,
     share: Share,
     left: Left,
@@ -134,7 +134,7 @@ impl Safe {
     }
 }
 
-/// The name of a policy that limits no turn on a host where it could, and the event by which it could.
+/// The name of a policy that limits no turn although its host could, and the event by which it could.
 fn without_limit(policy: &Verified<Policy>, framework: &Framework) -> Option<(String, String)> {
     policy.unlimited_turns(framework).map(|event| (policy.policy().name.clone(), event))
 }
@@ -144,13 +144,13 @@ fn keeps_the_processor(policies: &[(String, String)]) -> String {
     let limit = if names.len() == 1 { "limits" } else { "limit" };
     let event = policies.first().map_or("", |(_, event)| event.as_str());
     format!(
-        "note: `{}` {limit} no turn: a thread that computes keeps the processor until it blocks or yields\n = help: where that is not \
+        "note: `{}` {limit} no turn: a thread that computes keeps the processor until it blocks or yields\n = help: if that is not \
          meant, handle `{event}`, or arm a timer in `schedule`",
         names.join("`, `")
     )
 }
 
-/// The guards that are left in all policies.
+/// The guards that remain in all policies.
 #[derive(Default)]
 struct Left {
     number: usize,
@@ -181,7 +181,7 @@ impl Left {
     }
 }
 
-/// Each guard that is left in a policy, then how many they are.
+/// Explains each remaining guard of a policy, and counts them.
 fn explain_guards(console: &Console, source: &Source, policy: &Verified<Policy>) -> Result<(), Failure> {
     for guard in policy.explain_guards() {
         let mut alone = Diagnostics::new();
@@ -197,10 +197,10 @@ fn explain_guards(console: &Console, source: &Source, policy: &Verified<Policy>)
     console.result(&format!("{}: {}\n", source.name, shown(share)))
 }
 
-/// Statements that move or dispatch a thread are counted once for each event that they handle.
+/// A statement that moves or dispatches a thread counts once for each event that it handles.
 fn shown(share: Share) -> String {
     let part = Exact::new(100 * share.guarded as i128, share.total.max(1) as i128);
-    // As much as tells it from whole ones, to which it is compared.
+    // Enough digits to distinguish it from the whole numbers to which it is compared.
     let percent = match (part.floor(), part.rest()) {
         (whole, None) => whole.to_string(),
         (whole, Some((rest, of))) => format!("{whole}.{}", (rest * 10 / of).max(1)),

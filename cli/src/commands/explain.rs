@@ -7,7 +7,7 @@ use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
 use std::fmt::Write;
 
-/// The pages of `docs/errors`: the code, the text.
+/// The pages of `docs/errors`: code and text.
 const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 pub fn explain(console: &Console, arguments: &Explain) -> Result<(), Failure> {

@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-/// Explores every policy, whatever was found in those before it.
+/// Explores all policies, even after findings.
 pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let beginning = Instant::now();
@@ -69,7 +69,7 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
         starving += usize::from(finding.is_none() && report.starvation.is_some());
         wrong += usize::from(finding.is_some());
         bounded += usize::from(finding.is_none() && !report.limits.is_empty());
-        // A lasso that is no error is worth keeping, too.
+        // A lasso that is no error is kept, too.
         if let (Some(finding), Some(file)) = (finding.or(report.starvation.as_ref()), save) {
             let kept = keep(console, file, path, finding, policy.policy(), &found.framework, arguments.force)?;
             console.result(&kept)?;
@@ -90,7 +90,7 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     if interrupted {
         let left = files.len() - count;
         let left = if left > 0 { format!("; {} not explored", counted(left, "file")) } else { String::new() };
-        console.summary(&format!("interrupted: what is said is of what was explored until then{left}"));
+        console.summary(&format!("interrupted: the results are of what was explored until then{left}"));
         return Err(Failure::Interrupted(interrupt::signal()));
     }
     match (wrong, bounded) {
@@ -100,7 +100,7 @@ pub fn explore(console: &Console, arguments: &Explore) -> Result<(), Failure> {
     }
 }
 
-/// What is found can be written, before it is looked for.
+/// Checks that a finding can be written, before the exploration.
 fn can_be_saved(file: &Path, policies: &[&Path]) -> Result<(), Failure> {
     let usage = |title: &str, help: &str| {
         let diagnostic = Diagnostic::error("E0503", title, At::default(), "").help(help);
@@ -117,7 +117,7 @@ fn can_be_saved(file: &Path, policies: &[&Path]) -> Result<(), Failure> {
     }
     if is(file, "scenario") && policies.iter().any(|path| is_standard_input(path)) {
         let help = "give the policy as a file, or save a script: `--save found.script`";
-        return usage("a scenario names the file of its policy, and standard input is none", help);
+        return usage("a scenario names its policy's file, but the policy is standard input", help);
     }
     ready("--save", file)
 }
@@ -126,7 +126,8 @@ fn is(file: &Path, ending: &str) -> bool {
     file.extension().is_some_and(|found| found == ending)
 }
 
-/// Writes what was found: a file that ends with `.scenario` is a scenario, if one comes to the same, any other a script. What was written is said.
+/// Writes a finding: to a file that ends with `.scenario`, a scenario, if one shows the same; otherwise a script.
+/// Returns what to say.
 fn keep(
     console: &Console,
     file: &Path,
@@ -151,7 +152,10 @@ fn keep(
                 let text = format(&Source::new(name(), text.as_str())).unwrap_or(text);
                 if fails(console, file, Source::new(name(), text.as_str()), finding, framework)? {
                     write(file, &text)?;
-                    return Ok(format!("saved as {}: `catapults test` shows it, until the policy is mended\n", name()));
+                    return Ok(format!(
+                        "saved as {}: `catapults test` fails with it until the policy is corrected\n",
+                        name()
+                    ));
                 }
             }
             "the simulated host raises its events in another order"
@@ -161,10 +165,10 @@ fn keep(
     let script = file.with_extension("script");
     unasked("--save", &script, force)?;
     write(&script, &finding.scenario.script(&title))?;
-    Ok(format!("saved as {}, a script: there is no scenario of it, because {why}\n", script.display()))
+    Ok(format!("saved as {}, a script: no scenario shows it, because {why}\n", script.display()))
 }
 
-/// Whether the simulated host comes to what was found, too.
+/// Whether the simulated host finds the same.
 fn fails(
     console: &Console,
     file: &Path,
@@ -185,7 +189,7 @@ fn fails(
     }))
 }
 
-/// A path as it is from a folder.
+/// A path relative to a folder.
 fn from_folder(path: &Path, folder: &Path) -> io::Result<String> {
     let (path, folder) = (fs::canonicalize(path)?, fs::canonicalize(folder)?);
     let (to, from): (Vec<_>, Vec<_>) = (path.components().collect(), folder.components().collect());
@@ -195,7 +199,7 @@ fn from_folder(path: &Path, folder: &Path) -> io::Result<String> {
     Ok(way.display().to_string())
 }
 
-/// What was found, for a program.
+/// The result, for a program.
 fn object(report: &Report, error: Option<&Finding>, arguments: &Explore, path: &Path) -> Value {
     let finding = |finding: &Finding| {
         let script = finding.scenario.script(&format!("{}: {}", finding.kind, finding.what));
@@ -217,10 +221,10 @@ fn object(report: &Report, error: Option<&Finding>, arguments: &Explore, path: &
     })
 }
 
-/// The part of a policy's header that says whom it starves, and when: what its author states is no error.
+/// The part of a policy's header that says whom it starves, and when. Starvation that its author states is no error.
 const STARVES: &str = "Starves";
 
-/// What starvation is taken for.
+/// How starvation is judged.
 #[derive(PartialEq, Eq)]
 enum Judgement {
     MayBeMeant,
@@ -281,7 +285,7 @@ fn one(
     Ok((policy, report))
 }
 
-/// Whether somebody wanted it to end before it had.
+/// Whether an interrupt ended the exploration early.
 fn is_interrupted(report: &Report) -> bool {
     interrupt::asks().load(Ordering::Relaxed) && report.limits.iter().any(|limit| limit.contains("interrupted"))
 }
@@ -289,7 +293,7 @@ fn is_interrupted(report: &Report) -> bool {
 fn shown(report: &Report, arguments: &Explore, judgement: &Judgement, path: &Path, time: Duration) -> String {
     let threads = threads(arguments);
     let mut text = format!("{}: ", path.display());
-    // The answer, in a sentence; then how it comes about; then what it rests on.
+    // The answer in a sentence, then how it comes about, then what it rests on.
     let answer = if report.limits.is_empty() {
         format!("proved for {threads}: no order of events makes it fail")
     } else if is_interrupted(report) {

@@ -16,10 +16,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Of the files in a folder that are formatted.
+/// The endings of files that are formatted in folders.
 const ENDINGS: [&str; 4] = ["sched", "hierarchy", "scenario", "framework"];
 
-/// Formats every file, whatever is wrong with those before it.
+/// Formats all files, even after errors.
 pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
     if arguments.files == [Path::new("-")] {
         return standard_input(console, arguments.check);
@@ -68,7 +68,7 @@ pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
     })
 }
 
-/// From standard input to standard output; or only the difference between the two.
+/// Formats standard input to standard output, or shows only the difference.
 fn standard_input(console: &Console, check: bool) -> Result<(), Failure> {
     let source = read_source(Path::new("-"))?;
     let formatted = formatted(console, &source)?;
@@ -83,7 +83,7 @@ fn standard_input(console: &Console, check: bool) -> Result<(), Failure> {
     Err(Failure::Said)
 }
 
-/// Formats a file, or shows what would change; whether it was not formatted.
+/// Formats a file, or shows what would change. Whether it was not formatted.
 fn one(console: &Console, file: &Path, check: bool) -> Result<bool, Failure> {
     let source = read_source(file)?;
     let formatted = formatted(console, &source)?;
@@ -104,7 +104,7 @@ fn formatted(console: &Console, source: &Source) -> Result<String, Failure> {
         Unformatted::Refused(diagnostics) => Failure::Diagnostics(Box::new((source.clone(), diagnostics))),
         Unformatted::Mistake => {
             console.summary(&format!(
-                "`{}` stays as it is: formatting would change what it says, a mistake of the formatter; please report it",
+                "`{}` was not formatted, because that would change what it says: a mistake of the formatter; please report it",
                 source.name
             ));
             Failure::Said
@@ -112,7 +112,7 @@ fn formatted(console: &Console, source: &Source) -> Result<String, Failure> {
     })
 }
 
-/// The difference, as `diff -u` shows it.
+/// Shows the difference like `diff -u`.
 fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> {
     let diff = TextDiff::from_lines(before.text.as_str(), after);
     let name = &before.name;
@@ -124,7 +124,7 @@ fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> 
     console.result(&shown)
 }
 
-/// The file, or all policies, hierarchies, scenarios and descriptions in the folder and those below it.
+/// The file, or all policies, hierarchies, scenarios and descriptions in and below the folder.
 fn gather(given: &Path) -> Result<Vec<PathBuf>, Failure> {
     let metadata = fs::metadata(given).map_err(|error| unreadable(given, &error))?;
     if metadata.is_dir() {
@@ -150,7 +150,7 @@ fn gather(given: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(vec![given.to_owned()])
 }
 
-/// Links to folders are not followed, hidden folders not entered.
+/// Does not follow links to folders, nor enter hidden folders.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -166,12 +166,12 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts a text in the place of a file's, wholly or not at all.
+/// Replaces the text of a file, as a whole or not at all.
 fn replace(file: &Path, text: &str) -> Result<(), Failure> {
     let unwritable = |error: &io::Error| unwritable(file, error);
     files::replace(file, &unwritable, |out| {
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        // There is no other copy of what somebody wrote.
+        // There may be no other copy of it.
         written.and_then(|()| out.get_ref().sync_all()).map_err(|error| unwritable(&error))
     })
 }

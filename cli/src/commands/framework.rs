@@ -12,7 +12,7 @@ use catapults_compiler::syntax::Feature;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Judges every description, whatever is wrong with those before it.
+/// Judges all descriptions, even after errors.
 pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failure> {
     let (mut errors, mut warnings, mut refused) = (0, 0, 0);
     for wanted in &arguments.files {
@@ -49,7 +49,7 @@ pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failu
     console.result(&format!("{sound} sound{also}\n"))
 }
 
-/// What a description says of things outside: its file, its header, an emitter.
+/// Checks what a description says of its surroundings: its file, header and emitter.
 fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostics) {
     let (name, places) = (&framework.name, framework.places);
     if !is_standard_input(path) && path.file_stem().is_some_and(|stem| *stem != **name) {
@@ -82,7 +82,7 @@ fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostic
     }
 }
 
-/// Where compilers look for a header: in the folders that builds name, and beside the description.
+/// The folders in which compilers look for a header: those that builds name, and the description's.
 fn header_folders(framework: &Framework, folder: &Path) -> Vec<PathBuf> {
     let shared = frameworks::shared(folder).display().to_string();
     let beside = folder.display().to_string();
@@ -98,7 +98,7 @@ fn header_folders(framework: &Framework, folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Those that can be used by their names.
+/// The frameworks that can be used by name.
 pub fn list(console: &Console) -> Result<(), Failure> {
     let all = frameworks::all()?;
     let widest = all.keys().map(String::len).max().unwrap_or_default();

@@ -24,7 +24,7 @@ pub fn grammar(console: &Console, arguments: &Grammar) -> Result<(), Failure> {
     console.data(&found.framework.grammar().to_string())
 }
 
-/// Of the hierarchies of a framework, if it has any.
+/// The grammar of a framework's hierarchies, if it has any.
 fn hierarchies(console: &Console, found: &Found) -> Result<(), Failure> {
     let dialect = &found.framework.dialect;
     if dialect.features.contains(&Feature::Hierarchies) {

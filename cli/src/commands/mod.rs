@@ -32,7 +32,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The files in their order, each once however often and by whatever path it is given.
+/// The files in their order, each once, however often and by whatever path it is given.
 pub fn distinct(files: &[PathBuf]) -> Vec<&Path> {
     let mut seen = HashSet::new();
     let plain = |file: &PathBuf| file.canonicalize().ok().filter(|_| !is_standard_input(file));
@@ -40,12 +40,12 @@ pub fn distinct(files: &[PathBuf]) -> Vec<&Path> {
     files.iter().filter(first).map(PathBuf::as_path).collect()
 }
 
-/// Whether standard input stands for a file: `-`; a file of this name is `./-`.
+/// Whether the path is `-`, standard input. A file with this name is `./-`.
 pub fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What standard input has, which can be read once, and may be asked for again.
+/// The content of standard input, which can be read only once.
 static STANDARD_INPUT: OnceLock<Result<Vec<u8>, io::ErrorKind>> = OnceLock::new();
 
 fn standard_input() -> Result<Source, Failure> {
@@ -63,21 +63,21 @@ fn standard_input() -> Result<Source, Failure> {
         .map_err(|refused| Failure::Diagnostics(Box::new((refused.source, refused.diagnostics))))
 }
 
-/// Refuses to read where nobody has written anything, by `<&-`.
+/// Refuses to read from a closed standard input, as by `<&-`.
 fn input_is_open() -> Result<(), Failure> {
     if !Stream::Input.is_closed() {
         return Ok(());
     }
-    let help = "give the path of a file, or what comes from another command: `… | catapults …`";
+    let help = "give the path of a file, or the output of another command: `… | catapults …`";
     Err(Failure::of_file("E0501", Path::new("<stdin>"), "standard input is closed", help))
 }
 
-/// The first word of what standard input has, which says what it is.
+/// The first word of standard input, which says what it contains.
 fn first_word() -> String {
     first_of_input(|rest| rest.chars().take_while(char::is_ascii_alphanumeric).collect())
 }
 
-/// Whether a file is a workload of rt-app's.
+/// Whether a file is a workload of rt-app.
 pub fn is_of_rtapp(path: &Path) -> bool {
     if is_standard_input(path) {
         first_of_input(|rest| rest.starts_with('{'))
@@ -107,7 +107,7 @@ pub fn read_source(path: &Path) -> Result<Source, Failure> {
     if is_standard_input(path) {
         return standard_input();
     }
-    // One byte more than is accepted, so that an endless file ends.
+    // One byte more than is accepted, so that reading an endless file ends.
     let longest = Source::longest(&path.to_string_lossy()) as u64;
     let bytes = read_at_most(path, longest + 1).map_err(|error| unreadable(path, &error))?;
     no_binary(path, &bytes)?;
@@ -115,16 +115,16 @@ pub fn read_source(path: &Path) -> Result<Source, Failure> {
         .map_err(|refused| Failure::Diagnostics(Box::new((refused.source, refused.diagnostics))))
 }
 
-/// Refuses what is known to be something else than a text.
+/// Refuses files that are known not to be text.
 fn no_binary(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let known: [(&[u8], &str, &str); 3] = [
         (
             b"CATTRACE",
-            "this is a recording, and no text",
+            "this is a recording, not a text",
             "`catapults trace summary` reads it, and `catapults trace to-scenario` makes a scenario of it",
         ),
-        (b"\x7fELF", "this is a program or a library, and no text", "give the source of which it was made"),
-        (b"\x1f\x8b", "this is compressed by gzip, and no text", "decompress it first: `gunzip`"),
+        (b"\x7fELF", "this is a program or a library, not a text", "give the source from which it was made"),
+        (b"\x1f\x8b", "this is compressed by gzip, not a text", "decompress it first: `gunzip`"),
     ];
     match known.into_iter().find(|(start, ..)| bytes.starts_with(start)) {
         Some((_, title, help)) => Err(Failure::of_file("E0103", path, title, help)),
@@ -132,7 +132,7 @@ fn no_binary(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// Refuses what is known to be something else than a policy, before it is read as one.
+/// Refuses files that are known not to be policies, before they are read as such.
 pub fn no_policy(path: &Path) -> Result<(), Failure> {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
     let (what, help) = match ending {
@@ -145,15 +145,15 @@ pub fn no_policy(path: &Path) -> Result<(), Failure> {
         "framework" => ("a framework description", "`catapults framework check` takes it"),
         _ => return Ok(()),
     };
-    Err(Failure::of_file("E0104", path, format!("this is {what}, and no policy"), help))
+    Err(Failure::of_file("E0104", path, format!("this is {what}, not a policy"), help))
 }
 
-/// The policy in a file. Its warnings have been shown.
+/// Compiles a policy. Its warnings have been shown.
 pub fn compile(console: &Console, path: &Path, framework: &Framework) -> Result<Verified<Policy>, Failure> {
     compile_source(console, path, &read_source(path)?, framework)
 }
 
-/// The policy in the text of a file.
+/// Compiles a policy from the text of a file.
 pub fn compile_source(
     console: &Console,
     path: &Path,
@@ -182,7 +182,7 @@ fn because(path: &Path, errors: usize) -> String {
     }
 }
 
-/// Whether a file has a hierarchy, and no policy.
+/// Whether a file contains a hierarchy instead of a policy.
 pub fn is_hierarchy(path: &Path) -> bool {
     if is_standard_input(path) {
         first_word() == "hierarchy"
@@ -191,12 +191,12 @@ pub fn is_hierarchy(path: &Path) -> bool {
     }
 }
 
-/// Whether a file has scenarios.
+/// Whether a file contains scenarios.
 pub fn is_of_scenarios(path: &Path) -> bool {
     if is_standard_input(path) { first_word() == "scenario" } else { path.extension() == Some(OsStr::new("scenario")) }
 }
 
-/// The policy or the hierarchy in a file. Its warnings have been shown, those of a hierarchy's policies included.
+/// Compiles a policy or hierarchy. All warnings have been shown, including those of a hierarchy's policies.
 pub fn compile_any(console: &Console, path: &Path, framework: &Framework) -> Result<Accepted, Failure> {
     if !is_hierarchy(path) {
         return compile(console, path, framework).map(|policy| Accepted::Policy(Box::new(policy)));
@@ -210,7 +210,7 @@ pub fn compile_any(console: &Console, path: &Path, framework: &Framework) -> Res
     })
 }
 
-/// What becomes of the hierarchy in a file, whose policies are found from its folder.
+/// Judges a hierarchy. Its policies are looked for in the file's folder.
 pub fn judge(path: &Path, source: &Source, framework: &Framework) -> Judged {
     let folder = path.parent().unwrap_or(Path::new(""));
     compile_hierarchy(source, framework, &mut |policy| {
@@ -227,7 +227,7 @@ pub fn judge(path: &Path, source: &Source, framework: &Framework) -> Judged {
     })
 }
 
-/// The policies in a folder, written as the one that is not there: a path from where that starts, or a name.
+/// The policies in a folder, in the form of a missing one: a path from the same start, or a name.
 fn names(folder: &Path, like: &str) -> Vec<String> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
@@ -254,21 +254,21 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::of_system("E0501", path, "the file cannot be read", error, &UNREADABLE)
 }
 
-/// The same of a file that an option names.
+/// Like `unreadable`, for a file that an option names.
 fn unreadable_by(option: &str, path: &Path, error: &io::Error) -> Failure {
     let what = format!("`{}` cannot be read", path.display());
     Failure::of_system("E0501", Path::new(option), &what, error, &UNREADABLE)
 }
 
 const UNREADABLE: [(io::ErrorKind, &str); 5] = [
-    (io::ErrorKind::NotADirectory, "check the path: a file stands in it where a folder should be"),
+    (io::ErrorKind::NotADirectory, "check the path: a file is in it where a folder should be"),
     (io::ErrorKind::InvalidFilename, "check the path: it is too long"),
     (io::ErrorKind::NotFound, "check the path; relative paths start at the current directory"),
     (io::ErrorKind::IsADirectory, "give the file itself"),
     (io::ErrorKind::PermissionDenied, "make it readable: chmod +r"),
 ];
 
-/// The last line of a command that judges files, if some of them are refused.
+/// The last line of a command that judges files, if it refused some.
 fn refused(console: &Console, errors: usize, refused: usize, files: usize) -> Result<(), Failure> {
     if refused == 0 {
         return Ok(());

@@ -22,7 +22,7 @@ use std::process::Command;
 use std::time::SystemTime;
 use std::{env, fs, io};
 
-/// Becomes the program: returns only if that fails.
+/// Becomes the program. Returns only if that fails.
 pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     if is_standard_input(&arguments.policy) {
         let title = "the policy cannot come from standard input, which the program reads";
@@ -60,18 +60,18 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
 }
 
-/// It runs all the same: it may start another program, which has what it lacks. Of one that is there to start others this is no surprise.
+/// Warns, but runs it: it may start another program that has what it lacks. Of shells and the like this is expected.
 fn warn(console: &Console, program: &OsStr, policy: &Path, framework: &str) {
     let starts_others = program::starts_others(program);
     let program = program.display().to_string();
-    let title = format!("`{program}` itself has nothing of the host `{framework}` in it");
+    let title = format!("`{program}` itself does not contain the host `{framework}`");
     let diagnostic = match starts_others {
         true => Diagnostic::remark(title, At::default(), ""),
         false => Diagnostic::warning("E0523", title, At::default(), "")
             .help("run a program that is linked with the host's library, or that starts such programs"),
     };
     let policy = policy.display();
-    let diagnostic = diagnostic.note("nor has a library that it is linked with").note(format!(
+    let diagnostic = diagnostic.note("nor does a library that it is linked with").note(format!(
         "only programs that it starts, and that are linked with the host's library, could be scheduled by {policy}"
     ));
     let mut diagnostics = Diagnostics::new();
@@ -79,7 +79,7 @@ fn warn(console: &Console, program: &OsStr, policy: &Path, framework: &str) {
     console.diagnostics(&Source::new(program.as_str(), ""), &diagnostics);
 }
 
-/// Nothing tells the program of the policy: it would run as it does without.
+/// Nothing would tell the program of the policy: it would run without one.
 fn without_policy(framework: &str) -> Failure {
     let title = format!("the framework `{framework}` has no `run`");
     let diagnostic = Diagnostic::error("E0514", title, At::default(), "")
@@ -88,7 +88,7 @@ fn without_policy(framework: &str) -> Failure {
     Failure::of_usage("--framework", diagnostic)
 }
 
-/// Something that was built before; a missing one is better said here than by the host.
+/// An artefact that was built before. Its absence is reported here more clearly than by the host.
 fn existing(policy: &Path) -> Result<PathBuf, Failure> {
     let unreadable = |error: io::Error| super::unreadable(policy, &error);
     if policy.is_dir() {
@@ -96,7 +96,7 @@ fn existing(policy: &Path) -> Result<PathBuf, Failure> {
     }
     let mut start = Vec::new();
     fs::File::open(policy).and_then(|file| file.take(4).read_to_end(&mut start)).map_err(unreadable)?;
-    // What a host loads is an object.
+    // A host loads an object file.
     if start != *b"\x7fELF" {
         let title = "this is no policy that can be run";
         let help = "give a .sched or .hierarchy file, or the .so that `catapults build` makes of one";
@@ -105,7 +105,7 @@ fn existing(policy: &Path) -> Result<PathBuf, Failure> {
     Ok(policy.to_owned())
 }
 
-/// The artefact of a policy, made now unless it was made before of the same source by the same command.
+/// The artefact of a policy. It is made now, unless the same command made it before from the same source.
 pub(super) fn up_to_date(
     console: &Console,
     found: &Found,
@@ -137,7 +137,7 @@ fn cache() -> PathBuf {
         .map_or_else(|| PathBuf::from("build"), |folder| folder.join("catapults"))
 }
 
-/// A name that stands for these paths.
+/// A name for these paths.
 fn fingerprint(paths: &[&Path]) -> String {
     let mut hasher = DefaultHasher::new();
     for path in paths {
@@ -146,13 +146,13 @@ fn fingerprint(paths: &[&Path]) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Whether a file is newer than every header and source below these.
+/// Whether a file is newer than all headers and sources below these paths.
 fn newer(file: &Path, than: &[&Path]) -> bool {
     let Ok(made) = fs::metadata(file).and_then(|metadata| metadata.modified()) else { return false };
     than.iter().all(|path| latest(path).is_some_and(|latest| latest < made))
 }
 
-/// When the file, or the latest header below the folder, changed.
+/// When the file, or the newest header below the folder, was changed.
 fn latest(path: &Path) -> Option<SystemTime> {
     if !path.is_dir() {
         return fs::metadata(path).and_then(|metadata| metadata.modified()).ok();

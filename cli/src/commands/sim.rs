@@ -29,7 +29,7 @@ use std::io::{self, BufWriter, Stdout, Write as _};
 use std::ops::Range;
 use std::path::Path;
 
-/// What a policy alone is shown with.
+/// The scenario for a policy alone.
 const USUAL: &str = "scenario usual {
   duration 1s;
   thread computing * 2 { repeat { run 20ms; } }
@@ -52,7 +52,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let alone = is_alone(&arguments.file)?;
     if let Some(policy) = arguments.policy.as_ref().filter(|_| alone) {
         let file = arguments.file.display();
-        let title = format!("`{file}` is a policy itself, and not simulated under another one");
+        let title = format!("`{file}` is a policy itself, and cannot be simulated under another one");
         let help = format!("leave `--policy` out, or simulate the other one: `catapults sim {}`", policy.display());
         return Err(Failure::of_usage("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
     }
@@ -77,11 +77,11 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         }
         if let Some(unclear) = &translation.unclear {
             let title =
-                "the workload says nowhere of which class its threads are: priorities are taken for real-time ones";
+                "the workload does not name the class of its threads: their priorities are taken for real-time ones";
             let mut said = Diagnostics::new();
             let at = at_range(&json.text, unclear.clone());
-            let note = "rt-app takes SCHED_OTHER then, and nice values, which are the more urgent the less they are";
-            let help = "say which it is: `\"default_policy\": \"SCHED_FIFO\"`, or `\"SCHED_OTHER\"`, in `global`";
+            let note = "rt-app would take SCHED_OTHER, and nice values, of which lower ones are more urgent";
+            let help = "name the class: `\"default_policy\": \"SCHED_FIFO\"`, or `\"SCHED_OTHER\"`, in `global`";
             said.push(Diagnostic::warning("E0517", title, at, "higher is more urgent").note(note).help(help));
             console.diagnostics(&json, &said);
         }
@@ -134,7 +134,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     if failed == 0 { Ok(()) } else { Err(Failure::Said) }
 }
 
-/// What is to be written can be, and is none of what is read, as far as that is known before anything is.
+/// Checks, as far as possible in advance, that the outputs can be written and are no inputs.
 fn outputs(arguments: &Sim) -> Result<(), Failure> {
     [Some(&arguments.file), arguments.policy.as_ref()].into_iter().flatten().for_each(|file| is_read(file));
     let outputs = [("--trace", &arguments.trace), ("--plot", &arguments.plot)];
@@ -144,7 +144,7 @@ fn outputs(arguments: &Sim) -> Result<(), Failure> {
         .try_for_each(|(option, file)| ready(option, file))
 }
 
-/// A simulation, logged and recorded where that is wanted.
+/// Runs a simulation, with a log and a trace if they are wanted.
 fn simulated(
     console: &Console,
     case: &Case,
@@ -161,7 +161,7 @@ fn simulated(
         false => Vec::new(),
     };
     let run_by = if arguments.compiled { RunBy::Objects(&objects) } else { RunBy::Interpreter };
-    // A log is written meanwhile.
+    // A log is written at the same time.
     let bar = (!arguments.log).then(|| console.spinner(format!("simulating {}", case.scenario.name)));
     let outcome = sim::simulate(&case.scenario, deciding(&case.policy), &found.framework, run_by, keep, sink);
     bar.iter().for_each(ProgressBar::finish_and_clear);
@@ -170,7 +170,7 @@ fn simulated(
     Ok(outcome)
 }
 
-/// Whether a file has a policy, or a hierarchy, and no scenario. Standard input says what it has by its first word.
+/// Whether a file contains a policy or hierarchy, and no scenario. Standard input tells this by its first word.
 fn is_alone(file: &Path) -> Result<bool, Failure> {
     if !is_standard_input(file) {
         return Ok(file.extension().is_some_and(|ending| ending == "sched" || ending == "hierarchy"));
@@ -179,21 +179,21 @@ fn is_alone(file: &Path) -> Result<bool, Failure> {
     Ok(!is_of_scenarios(file) && !is_of_rtapp(file))
 }
 
-/// Nothing in a scenario is to blame for a policy that the command line names.
+/// For a policy on the command line: errors in reading it are no fault of a scenario's.
 pub(super) fn can_be_read(policy: &Path) -> Result<(), Failure> {
     if is_standard_input(policy) {
         return Ok(());
     }
     let opened = fs::metadata(policy).and_then(|about| match about.is_dir() {
         true => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-        // A pipe is opened once.
+        // A pipe can be opened only once.
         false if about.is_file() => File::open(policy).map(drop),
         false => Ok(()),
     });
     opened.map_err(|error| unreadable_by("--policy", policy, &error))
 }
 
-/// What is shown of who ran when.
+/// Which part of the timeline is shown.
 fn part(arguments: &Sim) -> Result<Keep, Failure> {
     let instant = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
     let (from, to) = match (arguments.from.map(instant), arguments.to.map(instant)) {
@@ -203,19 +203,19 @@ fn part(arguments: &Sim) -> Result<Keep, Failure> {
     if from < to {
         return Ok(Keep::Between(from, to));
     }
-    let title = format!("nothing is from {} on and before {}", exact(from), exact(to));
-    let help = "--to is when the part ends, since the beginning of the simulation";
+    let title = format!("there is nothing from {} on and before {}", exact(from), exact(to));
+    let help = "--to is the end of the part, since the beginning of the simulation";
     Err(Failure::of_usage("--to", Diagnostic::error("E0518", title, At::default(), "").help(help)))
 }
 
-/// Nothing is left to be shown.
+/// The part that was asked for is empty.
 fn over(name: &str, from: i64, end: i64) -> Failure {
-    let title = format!("nothing of `{name}` is from {} on", exact(from));
+    let title = format!("`{name}` has nothing from {} on", exact(from));
     let help = format!("it ends at {}", exact(end));
     Failure::of("--from", Diagnostic::error("E0518", title, At::default(), "").help(help))
 }
 
-/// The scenario in a file of rt-app's.
+/// The scenario from a file of rt-app.
 fn of_rtapp(json: &Source, arguments: &Sim, framework: &Framework) -> Result<Translation, Failure> {
     let named = arguments.file.file_stem().filter(|_| !is_standard_input(&arguments.file));
     let name = named.map_or("workload".to_owned(), |stem| stem.to_string_lossy().into_owned());
@@ -236,13 +236,13 @@ fn at_range(text: &str, range: Range<usize>) -> At {
     At { start: number(range.start), end: number(range.end), line: number(before + 1) }
 }
 
-/// The policies of a case as shared objects, built unless they are up to date.
+/// The policies of a case as shared objects, which are built unless they are up to date.
 fn objects(console: &Console, case: &Case, found: &Found, recorded: bool) -> Result<Vec<Object>, Failure> {
-    // What is built for a host that a policy is compiled into is nothing that can be loaded here.
+    // If the host compiles policies into itself, builds cannot be loaded here.
     if found.framework.builds.first().is_none_or(|build| build.name != "shared") {
-        let title = format!("no policy of the framework `{}` can be simulated compiled", found.framework.name);
+        let title = format!("policies of the framework `{}` cannot be simulated compiled", found.framework.name);
         let none = Diagnostic::error("E0516", title, At::default(), "");
-        let none = none.note("it does not build shared objects first (`build shared`), as `native` does");
+        let none = none.note("its first build does not make shared objects (`build shared`), as that of `native` does");
         return Err(Failure::of_usage(
             "--compiled",
             none.help("leave `--compiled` out: the interpreter decides the same"),
@@ -276,31 +276,31 @@ fn plot(console: &Console, case: &Case, outcome: &Outcome, file: &Path) -> Resul
     console.result(&format!("drawn: {}{}\n", file.display(), left_out(&drawn)))
 }
 
-/// Whether a picture is what the name says.
+/// Checks that the picture's name fits.
 pub fn is_svg(option: &str, file: &Path) -> Result<(), Failure> {
     let plain = fs::metadata(file).map_or(true, |about| about.is_file());
     if !plain || file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
         return Ok(());
     }
-    let title = format!("`{}` is to be a picture, and pictures are SVG", file.display());
+    let title = format!("`{}` does not end with .svg, and pictures are SVG", file.display());
     let help = "end it with .svg; `rsvg-convert` and others make a .png or .pdf of one".to_owned();
     Err(Failure::of_usage(option, Diagnostic::error("E0503", title, At::default(), "").help(help)))
 }
 
-/// What of a picture is not in it, and how to have it.
+/// Which part is missing from a picture, and how to show it.
 pub fn left_out(drawn: &Drawn) -> String {
     let of = |part: &String| format!(" (who ran when: {part}; --from and --to show another part)");
     drawn.less.as_ref().map_or(String::new(), of)
 }
 
-/// A framework whose description has not what a simulation needs.
+/// The framework's description lacks what simulations need.
 pub fn unsimulated(framework: &str, why: &str) -> Failure {
     let title = format!("the framework `{framework}` cannot be simulated");
     let diagnostic = Diagnostic::error("E0516", title, At::default(), "").note(why.to_owned());
     Failure::of("--framework", diagnostic.help("threads come by `newthread`, and so on: docs/scenarios.md"))
 }
 
-/// The names of threads for a picture, and whether there are several of one.
+/// The names of threads in a picture, and whether there are several with each.
 pub fn names(case: &Case) -> Vec<(String, bool)> {
     let several = |thread: &Thread| thread.count != Some(1) || thread.spawned;
     case.scenario.threads.iter().map(|thread| (thread.name.clone(), several(thread))).collect()
@@ -328,12 +328,12 @@ fn shown(case: &Case, outcome: &Outcome) -> String {
     text
 }
 
-/// How it ended, in words.
+/// How the simulation ended, in words.
 pub fn ended(outcome: &Outcome) -> String {
     let end = exact(outcome.end);
     match &outcome.ending {
         Ending::Duration => format!("{end} simulated"),
-        // Where more time was to be, the rest of it passes, and shares are of all.
+        // If it was to go on, the remaining time passes, and shares are of the whole.
         Ending::AllEnded => match outcome.last_end {
             Some(last) if last < outcome.end => format!("all threads ended at {}, {end} simulated", exact(last)),
             Some(_) => format!("all threads ended at {end}"),
@@ -345,7 +345,7 @@ pub fn ended(outcome: &Outcome) -> String {
             left.dedup();
             let some: Vec<&str> = left.iter().take(4).map(String::as_str).collect();
             format!(
-                "STOPPED at {end}: nothing happens any more, and threads wait for ever: {}; say `duration 1s;` if they are to",
+                "STOPPED at {end}: nothing happens any more, and threads wait for ever: {}; if that is meant, say `duration 1s;`",
                 some.join(", ")
             )
         }
@@ -401,7 +401,7 @@ fn row(name: String, thread: &Thread, tally: &Tally, capacity: i128) -> Vec<Stri
     ]
 }
 
-/// A recording of a simulation.
+/// A simulation's trace.
 type Recorded<'a> = Recorder<&'a mut BufWriter<File>>;
 
 fn recorder<'a>(out: &'a mut BufWriter<File>, case: &Case, framework: &Framework) -> io::Result<Recorded<'a>> {
@@ -409,7 +409,7 @@ fn recorder<'a>(out: &'a mut BufWriter<File>, case: &Case, framework: &Framework
     Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source, case.scenario.seed)
 }
 
-/// What happens goes where it is wanted.
+/// Sends what happens to the log and the trace, if they are wanted.
 struct Both<'a, 'out> {
     log: Option<&'a mut Log>,
     recorder: Option<&'a mut Recorded<'out>>,
@@ -438,11 +438,11 @@ impl Sink for Both<'_, '_> {
     }
 }
 
-/// Each thing that happens, in a line, as it does: of a long simulation nobody keeps them all.
+/// Writes a line for each thing that happens, at once: a long simulation has too many to keep.
 struct Log {
     names: Vec<String>,
     out: BufWriter<Stdout>,
-    /// Why no more is written.
+    /// Why writing has stopped.
     failed: Option<io::Error>,
 }
 
@@ -469,7 +469,7 @@ impl Sink for Log {
             Kind::Refused => "is refused",
             Kind::Dispatched => "runs",
             Kind::Lent if record.donor == record.thread => "goes on with its turn",
-            Kind::Lent => "runs on the turn of one that waits for it",
+            Kind::Lent => "runs on the turn of a thread that waits for it",
             Kind::SwitchedOut => "gives the processor up",
             Kind::Preempted => "is preempted",
             Kind::Blocked => "waits",

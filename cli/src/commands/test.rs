@@ -22,12 +22,12 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let mut tests = Tests::default();
     let done = tests.run(console, arguments, &found.framework);
-    // Then nothing was run.
+    // Nothing was run then.
     let is_usage = matches!(done, Err(Failure::Usage(_)));
     if is_usage || done.as_ref().is_err_and(Failure::ends_all) {
         return done;
     }
-    // Whatever goes wrong, the last line says what came of it all.
+    // Even after errors, the last line sums up.
     done.as_ref().err().into_iter().for_each(|failure| console.failure(failure));
     let Tests { passed, failed, broken, left, details, .. } = tests;
     console.result(&details)?;
@@ -39,18 +39,18 @@ pub fn test(console: &Console, arguments: &Test) -> Result<(), Failure> {
     if ok { Ok(()) } else { Err(Failure::Said) }
 }
 
-/// What came of the scenarios so far.
+/// The results so far.
 #[derive(Default)]
 struct Tests {
     passed: usize,
     failed: usize,
-    /// Files that cannot be read, or are refused.
+    /// Files that cannot be read or are refused.
     broken: usize,
-    /// Of which nothing says for which policy they are.
+    /// Scenarios without a policy.
     left: usize,
-    /// Those that `--only` leaves out.
+    /// Scenarios that `--only` leaves out.
     others: usize,
-    /// What is not as expected, to be read.
+    /// The failures, as text.
     details: String,
 }
 
@@ -85,7 +85,7 @@ impl Tests {
             match loaded {
                 Ok(loaded) => self.file(console, arguments, file, &loaded, framework, &mut suite)?,
                 Err(failure) if failure.ends_all() => return Err(failure),
-                // What is wrong has been said.
+                // The errors were reported.
                 Err(_) => {
                     self.broken += 1;
                     console.result(&format!("{} ... REFUSED\n", file.display()))?;
@@ -103,24 +103,21 @@ impl Tests {
         if self.left > 0 {
             let what = if self.left == 1 { "1 scenario is".to_owned() } else { format!("{} scenarios are", self.left) };
             console.note(&format!(
-                "note: {what} not run, as nothing says for which policy: `--policy FILE.sched` does, and `policy \"FILE.sched\";` in it"
+                "note: {what} not run, without a policy: name one with `--policy FILE.sched`, or `policy \"FILE.sched\";` in the scenario"
             ));
         }
         if let Some(only) = arguments.only.as_ref().filter(|_| self.others > 0 && self.is_nothing()) {
             let title = format!("no scenario has `{only}` in its name");
             let help = match self.others {
-                1 => "there is one, of another name: leave `--only` out, and it is run".to_owned(),
-                others => format!("there are {others}, of other names: leave `--only` out, and they are run"),
+                1 => "there is one with another name: leave `--only` out to run it".to_owned(),
+                others => format!("there are {others} with other names: leave `--only` out to run them"),
             };
             return Err(Failure::of_usage("--only", Diagnostic::error("E0515", title, At::default(), "").help(help)));
         }
         if self.passed + self.failed + self.broken == 0 {
             let (title, help) = match self.left {
-                0 => ("no scenario was found", "a scenario stands in a file with the ending `.scenario`"),
-                _ => (
-                    "no scenario names a policy, or has one beside it",
-                    "say for which one they are: `--policy FILE.sched`",
-                ),
+                0 => ("no scenario was found", "scenarios are in files with the ending `.scenario`"),
+                _ => ("no scenario names a policy, or has one beside it", "name one: `--policy FILE.sched`"),
             };
             return Err(Failure::of_file("E0515", &arguments.files[0], title, help));
         }
@@ -184,7 +181,7 @@ fn refused(file: &Path, heard: &Heard) -> TestCase {
     case
 }
 
-/// What is not as expected, to be read; `None`: all is.
+/// What is not as expected, as text; `None`: all is.
 fn wrong(loaded: &Loaded, case: &Case, framework: &Framework) -> Result<Option<String>, String> {
     let outcome = sim::simulate(
         &case.scenario,
@@ -221,7 +218,7 @@ fn reported(file: &Path, of: &Case, start: Instant, wrong: Option<&str>) -> Test
         None => TestCaseStatus::success(),
         Some(text) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            // The first line says which scenario it is.
+            // The first line names the scenario.
             status.set_message(text.trim().lines().nth(1).unwrap_or_default().trim());
             status.set_description(text.trim());
             status
@@ -234,7 +231,7 @@ fn reported(file: &Path, of: &Case, start: Instant, wrong: Option<&str>) -> Test
     case
 }
 
-/// The scenarios that a path stands for.
+/// The scenario files of a path.
 fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let is = |path: &Path, ending: &str| path.extension().is_some_and(|found| found == ending);
     if path.is_dir() {

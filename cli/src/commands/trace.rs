@@ -30,37 +30,37 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// A recording that is being read, and how far.
+/// A trace that is being read.
 struct Opened<'a> {
     path: &'a Path,
     trace: Reader<File>,
     bar: ProgressBar,
 }
 
-/// Those of fewer records are read before anybody looks.
+/// Shorter traces need no bar.
 const LONG: u64 = 2_000_000;
 
 fn open<'a>(console: &Console, path: &'a Path) -> Result<Opened<'a>, Failure> {
     if is_standard_input(path) {
-        let title = "a recording is read from a file, and `-` is standard input";
-        let help = "write to a file what comes from there, and give that; a file of this name is ./-";
+        let title = "a recording must be a file, but `-` is standard input";
+        let help = "save the input to a file, and give that; write ./- for a file of this name";
         return Err(Failure::of_usage("-", Diagnostic::error("E0501", title, At::default(), "").help(help)));
     }
-    // Opening a pipe, say, would wait for whoever writes it, and nobody can go back in it.
+    // Opening a pipe, for instance, would wait for its writer; and a pipe cannot be read twice.
     match fs::metadata(path) {
         Ok(about) if about.is_dir() => {
             return Err(unreadable(path, &io::Error::from(io::ErrorKind::IsADirectory)));
         }
         Ok(about) if !about.is_file() => {
-            let help = "write to a file what comes from there, and give that";
-            return Err(Failure::of_file("E0501", path, "a recording is read from a file, and this is none", help));
+            let help = "save the input to a file, and give that";
+            return Err(Failure::of_file("E0501", path, "a recording must be a regular file", help));
         }
         Ok(_) | Err(_) => {}
     }
     let file = files::open(path).map_err(|error| unreadable(path, &error))?;
     let trace = Reader::new(file).map_err(|wrong| senseless(path, &wrong))?;
     let records = trace.left();
-    // It draws nothing unless standard error is a terminal.
+    // It is drawn only on a terminal.
     let bar = if console.is_json() || records < LONG { ProgressBar::hidden() } else { ProgressBar::new(records) };
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {percent}% of {human_len} records, {eta} left") {
         bar.set_style(style);
@@ -82,38 +82,39 @@ fn senseless(path: &Path, wrong: &TraceError) -> Failure {
         TraceError::Senseless { .. } => {
             "a recording is made by running a program with CATAPULTS_TRACE=FILE.trace, or by `catapults sim --trace FILE.trace`"
         }
-        TraceError::CutOff { .. } => "copy the whole file, or record again: it may be that the disk was full",
+        TraceError::CutOff { .. } => "copy the whole file, or record again: the disk may have been full",
         TraceError::Crowded(_) => {
-            "take the last records alone: `--newest 1000000`; or record a shorter time, or fewer threads"
+            "read only the last records: `--newest 1000000`; or record a shorter time, or fewer threads"
         }
     };
     Failure::of_file("E0509", path, wrong.to_string(), help)
 }
 
-/// Whether there is anything between these.
+/// Refuses an empty part.
 fn within(from: Option<u64>, to: Option<u64>) -> Result<(), Failure> {
     match (from, to) {
         (from, Some(to)) if from.unwrap_or(0) >= to => {
-            let title = format!("nothing is from {} on and before {}", exact_since(from.unwrap_or(0)), exact_since(to));
-            let help = "--to is when the part ends, since the beginning of recording".to_owned();
+            let title =
+                format!("there is nothing from {} on and before {}", exact_since(from.unwrap_or(0)), exact_since(to));
+            let help = "--to is the end of the part, since the beginning of recording".to_owned();
             Err(of_usage("E0518", "--to", title, help))
         }
         (_, _) => Ok(()),
     }
 }
 
-/// The recording ends before what was asked for.
+/// The trace ends before the part that was asked for.
 fn over(from: u64, help: &str) -> Failure {
-    let title = format!("nothing is from {} on", exact_since(from));
+    let title = format!("there is nothing from {} on", exact_since(from));
     of_option("E0518", "--from", title, help.to_owned())
 }
 
 fn unrecorded(file: &Path) -> Failure {
     let help = "was anything recorded? `catapults trace summary` says how many records there are";
-    Failure::of_file("E0509", file, "no record is in it", help)
+    Failure::of_file("E0509", file, "it has no records", help)
 }
 
-/// Moves a bar once in a while: it costs more than a record.
+/// Advances a bar now and then, because that takes longer than reading a record.
 fn advancing(bar: &ProgressBar) -> impl FnMut() {
     const OFTEN: u64 = 1 << 16;
     let bar = bar.clone();
@@ -126,7 +127,7 @@ fn advancing(bar: &ProgressBar) -> impl FnMut() {
     }
 }
 
-/// Nanoseconds between two times of a clock, of which whoever reads a summary is told.
+/// From how many nanoseconds on a clock's resolution is reported in summaries.
 const COARSE: u32 = 1_000;
 
 pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), Failure> {
@@ -149,7 +150,7 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
     processors(&mut text, &summary);
     if header.resolution_ns >= COARSE {
         let step = time(u64::from(header.resolution_ns));
-        let _ = writeln!(text, "\nall times are of whole {step}: what is shorter shows as 0, or as {step}");
+        let _ = writeln!(text, "\nall times are multiples of {step}: shorter ones show as 0 or {step}");
     }
     if !summary.handlers.is_empty() {
         text.push('\n');
@@ -158,7 +159,7 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
             let line = if *line > 0 { line.to_string() } else { "–".to_owned() };
             rows.push(vec![count.to_string(), visible(event).into_owned(), line]);
         }
-        // The name first.
+        // The name comes first.
         rows.iter_mut().for_each(|row| row.swap(0, 1));
         table(&mut text, &rows);
     }
@@ -222,7 +223,7 @@ fn processors(text: &mut String, summary: &Summary) {
     table(text, &rows);
 }
 
-/// A bar for each power of two that a thread waited.
+/// A bar for each power of two of waiting times.
 fn histogram(text: &mut String, name: &str, thread: &ThreadSummary) {
     const WIDTH: u64 = 50;
     let most = thread.latency.iter().copied().max().unwrap_or(0);
@@ -230,7 +231,7 @@ fn histogram(text: &mut String, name: &str, thread: &ThreadSummary) {
         return;
     }
     let _ = writeln!(text, "\n  {}, ready before it ran:", visible(name));
-    // Most powers between the shortest and the longest may be of no stay.
+    // Many powers between the shortest and the longest time may have no stays.
     for (power, count) in thread.latency.iter().enumerate().filter(|(_, count)| **count > 0) {
         let from = if power == 0 { 0 } else { 1 << power };
         let to = 2_u64.saturating_mul(1 << power);
@@ -249,7 +250,9 @@ pub fn compare(console: &Console, arguments: &Compare) -> Result<(), Failure> {
     match compared {
         Comparison::Same { decisions, apart } => console.result(&match apart {
             0 => format!("{decisions} decisions, all the same at the same times\n"),
-            apart => format!("{decisions} decisions, all the same; in time {} apart at most\n", exact_since(apart)),
+            apart => {
+                format!("{decisions} decisions, all the same; their times differ by {} at most\n", exact_since(apart))
+            }
         }),
         Comparison::Different { same, one, other } => {
             let mut text = match same {
@@ -320,7 +323,7 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     can_be_read(path, &replayed)?;
     if let Some(left) = replayed.left_at {
         console.note(&format!(
-            "note: what is after the first {} of the recording is left out: until then there are more than {} phases, threads and values; --most takes more",
+            "note: only the first {} of the recording are taken: they have more than {} phases, threads and values; --most takes more",
             exact_since(left),
             arguments.most
         ));
@@ -331,24 +334,24 @@ pub fn to_scenario(console: &Console, arguments: &ToScenario) -> Result<(), Fail
     console.result(&format!("{} ({threads}, {phases})\n", output.display()))
 }
 
-/// Long names can make a scenario longer than what is read again.
+/// Long names can make a scenario longer than what can be read.
 fn can_be_read(path: &Path, replayed: &Replay) -> Result<(), Failure> {
     let (length, longest) = (replayed.scenario.len(), Source::LONGEST_SCENARIOS);
     if length <= longest {
         return Ok(());
     }
-    let title = format!("the scenario would have {length} bytes, and scenarios of at most {longest} are read");
-    // Each takes as many bytes as another, about.
+    let title = format!("the scenario would have {length} bytes, but only {longest} can be read");
+    // All parts take about the same number of bytes.
     let fewer = replayed.taken as u128 * longest as u128 / length as u128 * 9 / 10;
     Err(Failure::of_file("E0105", path, title, format!("take less of the recording: `--most {fewer}`")))
 }
 
-/// The same, whatever the recording holds.
+/// Wrong usage, whatever the trace contains.
 fn of_usage(code: &'static str, option: &str, title: String, help: String) -> Failure {
     Failure::of_usage(option, Diagnostic::error(code, title, At::default(), "").help(help))
 }
 
-/// Something is wrong with what was asked for.
+/// A wrong request.
 fn of_option(code: &'static str, option: &str, title: String, help: String) -> Failure {
     Failure::of(option, Diagnostic::error(code, title, At::default(), "").help(help))
 }

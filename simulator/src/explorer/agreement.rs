@@ -1,5 +1,6 @@
-//! Situations as they are kept (instants relative to now, what does not matter forgotten) against situations as they are: the same verdict on random small policies, by counterexamples of the same
-//! length. Both begin when 0 is long ago, and the one that follows the clock goes far enough to end seldom for want of time.
+//! Compares the explorer's two ways to keep situations on random small policies: with instants relative to now and
+//! irrelevant values forgotten, and as they are. Both must give the same verdict and counterexamples of the same
+//! length. Both start when 0 is long ago. The clock that is followed seldom ends too early.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
@@ -15,7 +16,7 @@ use super::instants::NOW;
 use super::{Exploration, Mismatch, Options, Report};
 use crate::script::Step;
 
-/// Numbers that only look random, so that a failure comes again.
+/// Pseudo-random numbers, so that a failure can be repeated.
 struct Choices(u64);
 
 impl Choices {
@@ -25,7 +26,8 @@ impl Choices {
     }
 }
 
-/// Of the instants assigned here and compared below only the order matters once they are past, unless something further down is chosen, too.
+/// Of instants that are assigned and compared only as in the two simple lists, only the order matters once they are
+/// past.
 const SIMPLE_ASSIGNMENTS: &[&str] = &[
     "t.a = now;",
     "t.a = now + 1ms;",
@@ -129,7 +131,7 @@ fn explored(
     exploration.report()
 }
 
-/// The events of the counterexample, and how long it takes.
+/// How many events the counterexample has, and how long it takes.
 fn length(report: &Report) -> Option<(usize, i64)> {
     let moments = &report.counterexample.as_ref()?.scenario.moments;
     let events = moments.iter().filter(|moment| matches!(moment.step, Step::Raise(..) | Step::Ask(..))).count();
@@ -138,18 +140,18 @@ fn length(report: &Report) -> Option<(usize, i64)> {
     Some((events, times().next_back().unwrap_or(start) - start))
 }
 
-/// What both say of a policy.
+/// How the verdicts compare.
 #[derive(Default)]
 struct Agreed {
     wrong: usize,
     clean: usize,
-    /// A bound was reached before anything was found, or the clock ends before.
+    /// A bound or the clock's end was reached before anything was found.
     undecided: usize,
 }
 
 impl Agreed {
     /// # Panics
-    /// If they do not agree.
+    /// They do not agree.
     fn compare(&mut self, text: String, framework: &Framework) {
         const LONGEST_STEPS: i64 = 5;
         const MOST: usize = 1_500;
@@ -161,7 +163,7 @@ impl Agreed {
         };
         let relative = run(Reckoning::Relative);
         if relative.limits.iter().any(|limit| limit.contains("ends at")) {
-            // What is 0 for ever is no instant.
+            // A time that is always 0 is no instant.
             self.undecided += 1;
             return;
         }
@@ -180,7 +182,7 @@ impl Agreed {
             (None, None) if relative_is_whole => self.clean += 1,
             (None, None) => self.undecided += 1,
             (Some((_, takes)), None) => {
-                // No step is longer than 2 ms.
+                // No step takes more than 2 ms.
                 assert!(!absolute_is_whole || takes > LONGEST_STEPS * 1_000_000, "{}", both());
                 self.undecided += 1;
             }
@@ -192,7 +194,7 @@ impl Agreed {
     }
 }
 
-/// `CATAPULTS_AGREEMENT` says of how many policies.
+/// `CATAPULTS_AGREEMENT` sets how many policies are compared.
 #[test]
 fn relative_and_absolute_times_agree() {
     let native = read(&Source::new("n", include_str!("../../../frameworks/native/native.framework"))).unwrap();
@@ -203,7 +205,7 @@ fn relative_and_absolute_times_agree() {
     assert!(wrong * 5 > count as usize && clean > 0, "{wrong} {clean} {undecided}");
 }
 
-/// A past instant that is computed stands among those that are ranks: had it no place of its own, thread 2 would find none in its way.
+/// A past instant that is computed stands among ranks. Without its own place, thread 2 would find no thread in its way.
 #[test]
 fn what_is_computed_into_the_past_is_no_rank() {
     let native = read(&Source::new("n", include_str!("../../../frameworks/native/native.framework"))).unwrap();

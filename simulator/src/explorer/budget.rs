@@ -1,26 +1,26 @@
-//! How long it may take.
+//! How long an exploration may take.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time that is left, if it is limited, and whether somebody wants it to end before.
+/// The time that is left, if it is limited, and a flag that ends the exploration before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     end: Option<Instant>,
     stop: Option<&'static AtomicBool>,
 }
 
-/// There is none left.
+/// No time is left.
 #[derive(Debug)]
 pub(super) struct Spent;
 
 impl Budget {
-    /// From now on.
+    /// The budget that starts now.
     pub fn of(time: Option<Duration>, stop: Option<&'static AtomicBool>) -> Self {
         Budget { end: time.and_then(|time| Instant::now().checked_add(time)), stop }
     }
 
-    /// So many parts of `of` of what is left.
+    /// The budget of `parts` of `of` parts of the time that is left.
     pub fn part(self, parts: u32, of: u32) -> Self {
         let end = self.end.map(|end| {
             let left = end.saturating_duration_since(Instant::now());
@@ -33,17 +33,17 @@ impl Budget {
         self.is_stopped() || self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Whether somebody wants it to end.
+    /// Whether the flag was set.
     fn is_stopped(self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Why it is spent: what a limit says of it.
+    /// Why it is spent, as limits say it.
     pub fn why(self) -> &'static str {
         if self.is_stopped() { "until it was interrupted" } else { "in the time given (--seconds)" }
     }
 
-    /// Asked again and again, it looks at the clock now and then.
+    /// For frequent calls: looks at the clock only now and then.
     pub fn check(self, asked: &mut u32) -> Result<(), Spent> {
         *asked = asked.wrapping_add(1);
         if asked.is_multiple_of(1 << 14) && self.is_spent() { Err(Spent) } else { Ok(()) }

@@ -1,9 +1,9 @@
-//! How time passes: before each event none, or as much as one of a few durations. So an event comes before, at and after each instant that
-//! such a duration leads to; what comes between them is not looked at. Where it does not matter how late it is ([`super::instants`]) there
-//! is no end; else the clock is followed from an instant to an end.
+//! How time passes: before each event not at all, or by one of a few durations. So events come before, at and after
+//! each instant to which such a duration leads; what comes between them is not looked at. If it does not matter how
+//! late it is ([`super::instants`]), the clock has no end. Otherwise it is followed from a start to an end.
 //!
-//! The durations are those that the policy adds to instants or compares with the time between instants, and where instants cannot be told from
-//! durations ([`super::sorts`]) all that it mentions.
+//! The durations are those that the policy adds to instants or compares with the time between instants. If instants
+//! cannot be told from durations ([`super::sorts`]), they are all that the policy mentions.
 
 use std::collections::BTreeSet;
 
@@ -15,46 +15,46 @@ use super::sorts::{Site, Sort, Sorts, plain};
 /// How instants are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reckoning {
-    /// From now; of a policy for which it matters how late it is, as they are, from 0 on.
+    /// Relative to now. If how late it is matters to the policy: as they are, from 0 on.
     Relative,
-    /// As they are, like everything else, even what no longer matters: it is so late at first, and the clock ends after so many of the
-    /// longest steps.
+    /// As they are, like everything else, even what no longer matters. The clock begins at `start`, and ends after so
+    /// many of its longest steps.
     Absolute { start: i64, longest_steps: i64 },
 }
 
 impl Reckoning {
-    /// Whatever the policy does with instants.
+    /// For any policy, whatever it does with instants.
     pub const FROM_ZERO: Reckoning = Reckoning::Absolute { start: 0, longest_steps: LONGEST_STEPS };
 }
 
 /// The steps of the clock.
 #[derive(Debug)]
 pub(super) struct Clock {
-    /// Whether the policy looks at it; else it stands.
+    /// Whether the policy reads the clock. Otherwise the clock stands.
     pub ticks: bool,
-    /// In nanoseconds, 0 the first, then the shortest.
+    /// In nanoseconds: 0 first, then from the shortest.
     pub steps: Vec<i64>,
-    /// What time it is at first.
+    /// The time at the start.
     pub start: i64,
-    /// It goes no further, unless instants are relative to now.
+    /// The last instant; `None`: there is no end.
     pub end: Option<i64>,
     /// Times in variables and attributes are followed from minus this to this.
     pub bound: i64,
 }
 
-/// More steps than this make too many instants.
+/// How many steps there are at most, besides 0. More make too many instants.
 const MOST_STEPS: usize = 3;
-/// If no duration matters.
+/// The step if no duration matters.
 const USUAL: i64 = 1_000_000;
-/// So often the longest step fits before the end.
+/// How many of the longest steps fit before the end.
 const LONGEST_STEPS: i64 = 4;
-/// So often the longest step fits into what is followed of times that are no instants.
+/// How many of the longest steps fit into the bound of times that are no instants.
 const FOLLOWED: i64 = 16;
-/// Longer steps would come near to 0.
+/// The longest possible step. Longer ones would come near to 0.
 const LONGEST: i64 = NOW / 16;
 
 impl Clock {
-    /// Looks through a policy. Without `sorts` it matters how late it is.
+    /// Finds the steps of a policy. Without `sorts`, it matters how late it is.
     pub fn of(policy: &Policy, sorts: Option<&Sorts>, reckoning: Reckoning) -> Self {
         let durations = sorts.map_or_else(|| mentioned(policy), |sorts| Durations::of(sorts).found);
         let mut steps: Vec<i64> = durations.into_iter().filter(|duration| *duration <= LONGEST).collect();
@@ -78,12 +78,12 @@ impl Clock {
         Clock { ticks, steps, start, end, bound }
     }
 
-    /// The longest step: so late a timer can expire.
+    /// The longest step. A timer expires no later than this after its instant.
     pub fn longest(&self) -> i64 {
         self.steps.last().copied().unwrap_or(USUAL)
     }
 
-    /// What time it can be at the next event, which comes at an instant at the earliest: that instant is looked at, too.
+    /// The instants of the next event, none before `earliest`. If `earliest` is still to come, it is one of them.
     pub fn not_before(&self, now: i64, earliest: i64) -> Vec<i64> {
         if !self.ticks {
             return vec![now];
@@ -99,7 +99,7 @@ impl Clock {
     }
 }
 
-/// All durations that a policy mentions.
+/// All durations that the policy mentions.
 fn mentioned(policy: &Policy) -> BTreeSet<i64> {
     let mut durations = BTreeSet::new();
     let constants = policy.constants.iter().map(|constant| constant.value);
@@ -135,13 +135,13 @@ fn expression(of: &Expression, durations: &mut BTreeSet<i64>) {
     of.parts().for_each(|part| expression(part, durations));
 }
 
-/// The durations that meet instants.
+/// Finds the durations that meet instants.
 struct Durations<'s, 'a> {
     sorts: &'s Sorts<'a>,
     found: BTreeSet<i64>,
-    /// By cell: what is assigned to it meets an instant.
+    /// By cell: the durations assigned to it meet instants.
     meets: Vec<bool>,
-    /// By cell: it holds time between instants.
+    /// By cell: it holds a time between instants.
     between: Vec<bool>,
 }
 
@@ -218,7 +218,7 @@ impl<'s, 'a> Durations<'s, 'a> {
         matches!(self.sorts.sort(site, expression), Ok(Sort::Instant))
     }
 
-    /// Whether it is time between instants, or computed from such.
+    /// Whether it is a time between instants, or computed from one.
     fn is_between(&self, site: &Site, expression: &Expression) -> bool {
         let expression = plain(expression);
         if let Expression::Read(place) = expression {
@@ -232,7 +232,7 @@ impl<'s, 'a> Durations<'s, 'a> {
         expression.parts().any(|part| self.is_between(site, part))
     }
 
-    /// What a duration is made of.
+    /// Finds the constants and cells that a duration is computed from.
     fn meet(&mut self, site: &Site, expression: &Expression) {
         if self.is_instant(site, expression) {
             return;

@@ -1,9 +1,9 @@
-//! Variables whose value does not matter while nothing runs: whatever comes, they are assigned before they are read. When the running
-//! thread was dispatched is such a thing. In a situation in which nothing runs they are as if nothing had ever been assigned.
+//! Finds the variables that, while nothing runs, are always assigned before they are read, such as the instant at which
+//! the running thread was dispatched. While nothing runs, their values do not matter: situations have the initial ones.
 //!
-//! A variable is one of them if no handler that can be called while nothing runs reads it before it assigns it, and none of these
-//! moves a thread to where it runs without having assigned it. Then nothing runs after a handler that has not assigned it, and the same holds
-//! again. What a handler tests of containers for running threads, which are empty, is known until it moves a thread there.
+//! A variable is one of them if no handler that can be called while nothing runs reads it before it assigns it, or
+//! moves a thread to RUNNING without having assigned it. Then nothing runs after a handler that has not assigned it,
+//! and the same holds again. In such a handler, RUNNING containers are known to be empty until it moves a thread there.
 
 use catapults_compiler::framework::{Condition, Event, Framework, Move, Rule, Stage};
 use catapults_compiler::policy::{
@@ -11,7 +11,7 @@ use catapults_compiler::policy::{
     VariableId,
 };
 
-/// By variable, whether it is such.
+/// For each variable, whether it is one of them.
 pub(super) fn forgotten(policy: &Policy, framework: &Framework) -> Vec<bool> {
     let can_come = |name: &str| {
         let event = framework.events.iter().find(|event| event.name == name);
@@ -28,7 +28,7 @@ pub(super) fn forgotten(policy: &Policy, framework: &Framework) -> Vec<bool> {
     variables.map(is_forgotten).collect()
 }
 
-/// Whether a rule can start where nothing runs.
+/// Whether the event of a rule can come while nothing runs.
 fn comes_while_idle(rule: &Rule) -> bool {
     let running = Stage::In(StateClass::Running);
     let given = rule.given.contains(&Condition::Some(StateClass::Running));
@@ -38,32 +38,32 @@ fn comes_while_idle(rule: &Rule) -> bool {
     !given && !moved
 }
 
-/// Its value matters.
+/// The value of the variable matters.
 struct Read;
 
 #[derive(Clone, Copy)]
 struct State {
-    /// Surely nothing runs.
+    /// Surely, nothing runs.
     idle: bool,
-    /// It was surely assigned.
+    /// Surely, the variable was assigned.
     written: bool,
 }
 
 impl State {
-    /// At the end of a handler.
+    /// Judges the end of a handler.
     fn ends(self) -> Result<(), Read> {
         if self.idle || self.written { Ok(()) } else { Err(Read) }
     }
 }
 
-/// Of one variable.
+/// Walks through handlers for one variable.
 struct Walk<'a> {
     policy: &'a Policy,
     variable: VariableId,
 }
 
 impl Walk<'_> {
-    /// How things stand after a block; `None` if none of its paths comes to its end.
+    /// The state after a block; `None` if no path reaches its end.
     fn block(&self, block: &Block, mut state: State) -> Result<Option<State>, Read> {
         for statement in block {
             match self.statement(statement, state)? {
@@ -110,9 +110,9 @@ impl Walk<'_> {
             | StatementKind::Destroy { .. }
             | StatementKind::Send { .. }
             | StatementKind::Verbatim { otherwise: None, .. } => state,
-            // Where it goes on, it may.
+            // The variable may be read where it goes on.
             StatementKind::Leave { .. } => return Err(Read),
-            // Nothing has changed.
+            // The handler has no effect.
             StatementKind::Fail { .. } => return Ok(None),
             StatementKind::Dispatch { .. } | StatementKind::Return { .. } => {
                 state.ends()?;
@@ -121,7 +121,7 @@ impl Walk<'_> {
         }))
     }
 
-    /// Any number of turns, or none.
+    /// Any number of iterations, or none.
     fn turns(&self, body: &Block, step: &Block, state: State) -> Result<State, Read> {
         let idle = state.idle && !self.moves_to_run(body) && !self.moves_to_run(step);
         let state = State { idle, ..state };
@@ -143,23 +143,23 @@ impl Walk<'_> {
         container.candidates().map(|one| self.policy.containers[one.0].class == StateClass::Running)
     }
 
-    /// Whether a thread in it can be running.
+    /// Whether a thread in the container may be running.
     fn may_run(&self, container: &ContainerRef) -> bool {
         self.is_running(container).any(|running| running)
     }
 
-    /// Whether a thread in it surely runs.
+    /// Whether a thread in the container surely runs.
     fn runs(&self, container: &ContainerRef) -> bool {
         self.is_running(container).all(|running| running)
     }
 
-    /// Whether an expression reads it, as far as that is evaluated.
+    /// Fails if evaluating the expression may read the variable.
     fn expression(&self, expression: &Expression, state: State) -> Result<(), Read> {
         match expression {
             Expression::Read(place) if !state.written && place.variables().contains(&self.variable.0) => Err(Read),
             Expression::Binary(operator, left, right) => {
                 self.expression(left, state)?;
-                // The right one of `&&` and `||` is evaluated only when it decides.
+                // The right side of `&&` and `||` is evaluated only if the left one does not decide.
                 let decided = operator.goes_on_if().is_some_and(|goes_on| self.known(left, state) == Some(!goes_on));
                 if decided { Ok(()) } else { self.expression(right, state) }
             }
@@ -189,7 +189,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What a condition is because nothing runs.
+    /// The value of a condition, if it follows from nothing running.
     fn known(&self, condition: &Expression, state: State) -> Option<bool> {
         if !state.idle {
             return None;
@@ -226,7 +226,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A number, or the size of what holds running threads: none.
+    /// A number, or the size of RUNNING containers: 0.
     fn size(&self, expression: &Expression) -> Option<i64> {
         match expression {
             Expression::Literal(Value::Int(number)) => Some(*number),

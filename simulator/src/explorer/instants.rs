@@ -1,8 +1,10 @@
-//! Situations that differ only in how late it is are one: the clock stands at [`NOW`] in each of them, and all instants are shifted with it.
-//! The clock of a host starts anywhere, so a policy that computes with instants as one can ([`super::sorts`]) decides the same.
+//! Makes one of situations that differ only in how late it is. In each, the clock stands at [`NOW`], and all instants
+//! are shifted with it. A host's clock starts anywhere, so a policy that computes with instants properly
+//! ([`super::sorts`]) decides the same.
 //!
-//! Of an instant that is only compared (with others, with `now`, with `now` less some duration that is known) nothing but the order matters
-//! once it is so long past that no comparison with `now` comes out otherwise any more: it becomes a rank, one nanosecond for each.
+//! Some instants are only compared: with others, with `now`, or with `now` minus a known duration. Once such an instant
+//! is so long past that comparisons with `now` cannot change any more, only the order matters: it becomes a rank, a
+//! nanosecond from the next.
 
 use std::ops::Range;
 
@@ -12,21 +14,21 @@ use catapults_compiler::policy::{BinaryOperator, Expression, Place, Type, UnaryO
 use super::sorts::{Site, Sort, Sorts, compares, plain};
 use super::values::Domain;
 
-/// What time it is in every situation: so late that what is 0 is long ago.
+/// The time in every situation: so late that 0 is long ago.
 pub(super) const NOW: i64 = 1_000_000_000_000_000;
 
-/// The times of a policy for which it does not matter how late it is.
+/// The roles of times in a policy to which it does not matter how late it is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Instants {
     /// By variable.
     pub variables: Vec<Role>,
     /// By attribute.
     pub attributes: Vec<Role>,
-    /// By import, whether it is an instant.
+    /// For each import, whether it is an instant.
     pub imports: Vec<bool>,
-    /// By import of threads, the same.
+    /// For each thread import, whether it is an instant.
     pub thread_imports: Vec<bool>,
-    /// Instants are followed so far from now.
+    /// How far from now instants are followed.
     pub reach: i64,
 }
 
@@ -35,10 +37,10 @@ pub(super) struct Instants {
 pub(super) enum Role {
     /// No instant.
     Other,
-    /// An instant of which only the order matters once it is further back than `within`. It is compared with instants of the
-    /// same family alone.
+    /// An instant of which only the order matters once it is further back than `within`. It is compared only with
+    /// instants of the same family.
     Ordered { family: usize, within: i64 },
-    /// An instant that is computed with.
+    /// An instant with which the policy computes.
     Exact,
 }
 
@@ -46,21 +48,22 @@ pub(super) enum Role {
 struct Families<'s, 'a> {
     sorts: &'s Sorts<'a>,
     domains: [&'s [Domain]; 2],
-    /// What is copied or compared with one another; the representative's own index.
+    /// Cells that are copied or compared with each other; a root has its own index.
     parent: Vec<usize>,
     /// By cell: more than the order matters.
     exact: Vec<bool>,
-    /// By cell: so far back.
+    /// By cell: the `within` of [`Role::Ordered`].
     within: Vec<i64>,
     /// By cell: a duration that is never negative.
     rises: Vec<bool>,
-    /// The policy assigns it.
+    /// By cell: the policy assigns it.
     assigned: Vec<bool>,
     reach: i64,
 }
 
 impl Instants {
-    /// What the times of a policy are. Imported durations have the values of `domains`; a timer expires within `late`.
+    /// The roles of a policy's times. Imported durations have the values of `domains`; timers expire at most `late` too
+    /// late.
     pub fn of(sorts: &Sorts, imports: &[Domain], thread_imports: &[Domain], late: i64) -> Self {
         let policy = sorts.policy;
         let count = sorts.len();
@@ -97,7 +100,8 @@ impl Instants {
         }
     }
 
-    /// Shifts all instants so that it is [`NOW`], and makes ranks of those that are long past. 0 stays 0, and what was computed from it.
+    /// Shifts all instants to the time [`NOW`], and ranks those that are long past. 0, and what is computed from it,
+    /// stays.
     pub fn shift(&self, saved: &mut Saved) {
         let by = NOW - saved.now;
         saved.now = NOW;
@@ -133,12 +137,12 @@ impl Instants {
     }
 }
 
-/// Whether an instant is 0, which is none yet, or was computed from it: it does not come nearer or further away, being long ago.
+/// Whether an instant is 0, which means none yet, or was computed from 0. It is long ago, and is not shifted.
 pub(super) fn is_from_zero(instant: i64) -> bool {
     instant < NOW / 2
 }
 
-/// The family in which an instant has a rank, if it is so long past.
+/// The family in which an instant has a rank, if it is long past.
 fn rank_of(role: Role, instant: i64) -> Option<usize> {
     match role {
         Role::Ordered { family, within } if !is_from_zero(instant) && instant < NOW - within => Some(family),
@@ -176,7 +180,7 @@ impl Families<'_, '_> {
         }
     }
 
-    /// Which durations are never negative: those that are assigned nothing else.
+    /// Finds the durations that are never negative, because they are assigned no other ones.
     fn signs(&mut self) {
         let (sorts, domains) = (self.sorts, self.domains);
         let policy = sorts.policy;
@@ -205,7 +209,7 @@ impl Families<'_, '_> {
         }
     }
 
-    /// Whether it is a number or duration that is surely not negative.
+    /// Whether it surely is a number or duration that is not negative.
     fn is_positive(&self, site: &Site, expression: &Expression) -> bool {
         let policy = self.sorts.policy;
         match plain(expression) {
@@ -254,7 +258,7 @@ impl Families<'_, '_> {
         }
     }
 
-    /// The application gives instants as it likes.
+    /// The application sets instants as it likes.
     fn imports(&mut self) {
         let sorts = self.sorts;
         for cell in sorts.import(0)..sorts.thread_import(sorts.policy.thread_imports.len()) {
@@ -262,7 +266,7 @@ impl Families<'_, '_> {
         }
     }
 
-    /// The host orders all timers, and knows how late they are.
+    /// The host orders all timers, and can tell how late they are.
     fn timers(&mut self, late: i64) {
         let sorts = self.sorts;
         let attributes = sorts.policy.attributes.iter().enumerate().filter(|(_, attribute)| attribute.timer.is_some());
@@ -273,7 +277,7 @@ impl Families<'_, '_> {
 
     fn assignment(&mut self, site: &Site) {
         let cells = site.place.map_or(0..0, |place| self.sorts.cells(site, place));
-        // An element can be any of its array.
+        // An element may be any one of its array.
         self.join(cells.clone());
         if !cells.clone().any(|cell| self.sorts.is_instant(cell)) {
             return;
@@ -282,12 +286,12 @@ impl Families<'_, '_> {
         if let Expression::Read(from) = value {
             self.join(cells.chain(self.sorts.cells(site, from)));
         } else if !self.is_not_past(site, value) {
-            // A past instant among ranks would have the wrong place.
+            // A past instant would have the wrong place among ranks.
             self.exact[cells].fill(true);
         }
     }
 
-    /// Whether it is `now`, `now` and something, or 0.
+    /// Whether it is `now`, `now` plus something, or 0.
     fn is_not_past(&self, site: &Site, value: &Expression) -> bool {
         if let Expression::Binary(BinaryOperator::Add, left, right) = value {
             let later =
@@ -297,7 +301,7 @@ impl Families<'_, '_> {
         *value == Expression::Now || matches!(self.sorts.sort(site, value), Ok(Sort::Any))
     }
 
-    /// How instants are used in an expression. One that is read as it is may be copied; within another it is computed with.
+    /// Notes how an expression uses instants. Only an instant that is the whole expression may be `copied`.
     fn expression(&mut self, site: &Site, expression: &Expression, copied: bool) {
         let expression = plain(expression);
         if let Expression::Binary(operator, left, right) = expression
@@ -318,7 +322,7 @@ impl Families<'_, '_> {
         }
     }
 
-    /// The same of the indices of what is read in an expression.
+    /// Notes how the indices of what an expression reads use instants.
     fn indices(&mut self, site: &Site, expression: &Expression) {
         let is_read = matches!(expression, Expression::Read(_));
         for part in expression.parts() {
@@ -326,7 +330,7 @@ impl Families<'_, '_> {
         }
     }
 
-    /// An instant to which something is added, or from which something is subtracted: so far it can be from now.
+    /// Adding to an instant or subtracting from it shows how far from now instants can be.
     fn sum(&mut self, site: &Site, expression: &Expression) {
         let Expression::Binary(BinaryOperator::Add | BinaryOperator::Subtract, left, right) = expression else {
             return;
@@ -338,8 +342,8 @@ impl Families<'_, '_> {
         }
     }
 
-    /// Of instants that are compared, only the order matters, if one side less the other is an instant, two of them, or `now` and one, and
-    /// in the last case a duration that is known.
+    /// Only the order of compared instants matters if one side minus the other is an instant, the difference of two, or
+    /// that of `now` and one plus a known duration.
     fn comparison(&mut self, site: &Site, left: &Expression, right: &Expression) {
         let mut sum = Sum { read: Vec::new(), now: 0, duration: Some(0) };
         self.add(site, &mut sum, left, 1);
@@ -376,7 +380,7 @@ impl Families<'_, '_> {
         }
     }
 
-    /// The instants that are computed with deeper inside.
+    /// Adds the instants with which the expression computes deeper inside.
     fn deeper(&self, site: &Site, sum: &mut Sum, expression: &Expression) {
         if let Some(cells) = self.instants(site, expression) {
             sum.duration = None;
@@ -385,14 +389,14 @@ impl Families<'_, '_> {
         expression.parts().for_each(|part| self.deeper(site, sum, part));
     }
 
-    /// The instants that are read, if that is all.
+    /// The instants that an expression reads, if it does nothing else.
     fn instants(&self, site: &Site, expression: &Expression) -> Option<Range<usize>> {
         let Expression::Read(place) = expression else { return None };
         let cells = self.sorts.cells(site, place);
         cells.clone().any(|cell| self.sorts.is_instant(cell)).then_some(cells)
     }
 
-    /// The most that a duration or number is, either way, if it does not depend on what the policy did before.
+    /// The greatest absolute value of a duration or number, if it does not depend on what the policy did before.
     fn magnitude(&self, expression: &Expression) -> Option<i64> {
         let constants = &self.sorts.policy.constants;
         match plain(expression) {
@@ -450,20 +454,20 @@ impl Families<'_, '_> {
         }
     }
 
-    /// The most that an import is, unless the policy assigns it.
+    /// The greatest absolute value of an import, unless the policy assigns it.
     fn most(&self, cell: usize, domain: &Domain) -> Option<i64> {
         let values = domain.values.iter().map(|value| number(*value));
         if self.assigned[cell] { None } else { values.collect::<Option<Vec<i64>>>()?.into_iter().max() }
     }
 }
 
-/// What is compared, as one side less the other.
+/// A comparison, as one side minus the other.
 struct Sum {
     /// The instants, each with its sign.
     read: Vec<(Range<usize>, i64)>,
-    /// How often `now`.
+    /// How often `now` is added.
     now: i64,
-    /// The most that the rest is, if it is known.
+    /// The greatest absolute value of the rest, if it is known.
     duration: Option<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept of the values in a situation: those that nothing tells apart become equal, and those beyond a bound are brought within it.
+//! What a situation keeps: indistinguishable values become equal, and values beyond a bound are brought within it.
 
 use catapults_compiler::interp::Saved;
 use catapults_compiler::policy::{Float, Policy, StateClass, Value};
@@ -10,16 +10,16 @@ use super::values::{Kept, Values};
 pub(super) struct Keep<'s> {
     pub policy: &'s Policy,
     pub values: &'s Values,
-    /// By variable, whether its value does not matter while nothing runs.
+    /// For each variable, whether its value does not matter while nothing runs.
     pub forgotten: &'s [bool],
-    /// Of what is no time.
+    /// The bound of values that are no times.
     pub bound: i64,
-    /// Counters of the policy are not followed.
+    /// The policy's counters are not followed.
     pub loose: bool,
 }
 
 impl Keep<'_> {
-    /// Makes values equal that nothing tells apart. The result says what holds a value beyond the bound.
+    /// Makes indistinguishable values equal. Returns what to say of a value beyond the bound.
     pub fn apply(&self, saved: &mut Saved) -> Option<String> {
         self.forget(saved);
         let mut beyond = None;
@@ -51,7 +51,7 @@ impl Keep<'_> {
         beyond
     }
 
-    /// What does not matter while nothing runs is as it was at first.
+    /// Resets the variables that do not matter while nothing runs.
     fn forget(&self, saved: &mut Saved) {
         let mut containers = self.policy.containers.iter().zip(&saved.containers);
         if containers.any(|(container, threads)| container.class == StateClass::Running && !threads.is_empty()) {
@@ -61,7 +61,7 @@ impl Keep<'_> {
         variables.filter(|(_, forgotten)| **forgotten).for_each(|((value, variable), _)| *value = variable.initial);
     }
 
-    /// What is said of a value that is not followed.
+    /// What to say of a value that is not followed.
     fn said(&self, name: &str, role: Role, value: Value) -> String {
         match (value, role) {
             (Value::Int(_) | Value::Bool(_) | Value::Float(_), _) => {
@@ -81,7 +81,7 @@ impl Keep<'_> {
         self.values.instants.as_ref().map_or(0, |instants| instants.reach)
     }
 
-    /// Another value within the bound, so that there are many.
+    /// Another value within the bound. Ints are not clamped, so that many values remain.
     fn fold(&self, value: &mut Value, role: Role) {
         match value {
             Value::Int(number) => *number %= self.bound.saturating_add(1),
@@ -89,7 +89,7 @@ impl Keep<'_> {
         }
     }
 
-    /// The nearest value within the bound: what is sorted on it stays so.
+    /// The nearest value within the bound, which keeps sorted containers sorted.
     fn clamp(&self, value: &mut Value, role: Role) {
         match value {
             Value::Int(number) => *number = (*number).clamp(-self.bound, self.bound),
@@ -105,18 +105,18 @@ impl Keep<'_> {
         }
     }
 
-    /// The times that are followed, around such a one.
+    /// The followed times around this one.
     fn range(&self, role: Role, time: i64) -> (i64, i64) {
         match role {
             Role::Other => (-self.values.clock.bound, self.values.clock.bound),
             Role::Ordered { .. } | Role::Exact if is_from_zero(time) => (-self.reach(), self.reach()),
-            // What is long past is a rank.
+            // What is long past is ranked.
             Role::Ordered { .. } => (i64::MIN, NOW + self.reach()),
             Role::Exact => (NOW - self.reach(), NOW + self.reach()),
         }
     }
 
-    /// Makes a value one that nothing tells from it; `false` if it is beyond the bound.
+    /// Replaces a value by the one that stands for all that cannot be told from it; `false` if it is beyond the bound.
     fn one(&self, value: &mut Value, kept: Kept, role: Role, loose: bool) -> bool {
         match (kept, &mut *value) {
             (Kept::Unread(constant), _) => *value = constant,

@@ -1,9 +1,9 @@
 //! The explorer: a policy under every order of events that its framework allows, for a few threads.
 //!
-//! Breadth first, so that a counterexample is as short as any. Situations that differ in the numbers of threads alone are
-//! one ([`situation`]); imported variables take the values that can make a difference ([`values`]); what is not
-//! looked at is said in [`Report::limits`]. A counterexample is run again in the interpreter before it is reported
-//! ([`scenario`]).
+//! It works breadth first, so that no counterexample is shorter. Situations that differ only in the numbers of threads
+//! are one ([`situation`]). Imported variables take the values that can make a difference ([`values`]).
+//! [`Report::limits`] says what was not looked at. A counterexample is run again in the interpreter before it is
+//! reported ([`scenario`]).
 
 #[cfg(test)]
 mod agreement;
@@ -43,20 +43,20 @@ use starvation::Edge;
 use system::{Outcome, System};
 use values::Domain;
 
-/// How far to go.
+/// How far to explore.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// At most so many threads live at once, 1 to [`Options::MOST_THREADS`].
+    /// How many threads live at once, at most: 1 to [`Options::MOST_THREADS`].
     pub threads: usize,
-    /// At most so many situations are kept.
+    /// How many situations are kept, at most.
     pub states: usize,
     /// Variables and attributes whose value matters are followed from minus this to this.
     pub bound: i64,
     /// Whether to look for starvation, which takes memory for every transition.
     pub starvation: bool,
-    /// It takes no longer than about this. Without it, only the other bounds end it, and it finds the same whenever it is run.
+    /// About how long it may take. Without this, only the other bounds end it, and each run finds the same.
     pub time: Option<Duration>,
-    /// Once this is so, it ends, and what it says is of what was explored until then.
+    /// Once this is set, the exploration ends and reports what it has explored.
     pub stop: Option<&'static AtomicBool>,
 }
 
@@ -91,7 +91,7 @@ pub struct Report {
 /// Something that can happen and should not.
 #[derive(Debug)]
 pub struct Finding {
-    /// What sort.
+    /// The sort of finding.
     pub kind: Kind,
     /// What is wrong, in words.
     pub what: String,
@@ -100,14 +100,14 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Whether it can be what goes wrong at this line of the policy: it names that line, or none.
+    /// Whether it may be what goes wrong at this line of the policy: it names that line, or none.
     pub fn is_of_line(&self, line: u32) -> bool {
         let named = self.what.split("line ").nth(1).map(|rest| rest.split(|one: char| !one.is_ascii_digit()).next());
         named.flatten().and_then(|digits| digits.parse().ok()).is_none_or(|named: u32| named == line)
     }
 }
 
-/// What sort of finding.
+/// The sort of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A guard fails at run time: the policy is out.
@@ -118,11 +118,11 @@ pub enum Kind {
     Duplicated,
     /// Something is ready and nothing is dispatched.
     Idle,
-    /// The event type is not kept.
+    /// The handler broke the event type.
     EventType,
     /// A loop does not end.
     Overrun,
-    /// The verifier took for proved what is not so: a mistake of the compiler.
+    /// The verifier took something for proved that is not so: a mistake of the compiler.
     Unproved,
     /// A ready thread is never dispatched although others are.
     Starvation,
@@ -147,20 +147,20 @@ impl fmt::Display for Kind {
 const STRIDE: usize = 1024;
 /// How many situations between two looks at the clock.
 const BETWEEN_LOOKS: usize = 16;
-/// More transitions than this are not kept for the search for starvation.
+/// How many transitions are kept to search for starvation, at most.
 const MOST_EDGES: usize = 24_000_000;
 
 /// Explores a policy. `progress` is told now and then how many situations have been explored and how many are known.
 ///
-/// Counters are not followed at first: at each event they have any value. Nothing can go wrong that does not go wrong then.
-/// What goes wrong then may be real or not: it is looked for again with the counters followed. The same holds for values beyond
-/// the bound, which are brought within it at first; but then not everything that goes wrong need be seen.
+/// At first, counters are not followed: at each event, they have any value. All that can go wrong goes wrong then, too.
+/// But it need not be real, so it is looked for again with the counters followed. Values beyond the bound, too, are
+/// first brought within it and then followed; but not everything that goes wrong with them need be seen.
 ///
-/// Instants are kept relative to now. Should the interpreter not repeat what is found, they are followed as they are instead, and that is
-/// said.
+/// Instants are kept relative to now. If the interpreter does not repeat a finding, they are followed as they are
+/// instead, and the report says so.
 ///
 /// # Errors
-/// A counterexample that the interpreter does not repeat though instants are followed as they are: a mistake of the explorer.
+/// The interpreter does not repeat a counterexample even with instants as they are: a mistake of the explorer.
 pub fn explore(
     verified: &Verified<Policy>,
     framework: &Framework,
@@ -185,7 +185,7 @@ pub fn explore(
     }
 }
 
-/// The interpreter does not do what was found.
+/// The interpreter does something else than what was found.
 #[derive(Debug)]
 struct Mismatch {
     /// Instants were relative to now.
@@ -197,7 +197,7 @@ struct Mismatch {
 /// What is explored, and how.
 struct Exploration<'a, 'p> {
     verified: &'a Verified<Policy>,
-    /// With the events of the policy's timers.
+    /// Includes the events of the policy's timers.
     framework: &'a Framework,
     options: &'a Options,
     budget: Budget,
@@ -224,7 +224,7 @@ impl<'a> Exploration<'a, '_> {
         let (options, budget) = (self.options, self.budget);
         let threads = self.threads();
         let loose = self.system(threads, true);
-        // What is found must be looked for again, in what time is left.
+        // Findings must be looked for again in the time that is left.
         let mut run = self.run(&loose, options.states, budget.part(1, 2));
         let mut limits = std::mem::take(&mut run.limits);
         if self.verified.verbatim().is_some() {
@@ -252,7 +252,7 @@ impl<'a> Exploration<'a, '_> {
                 report.counterexample = Some(run.finding(&loose, self.verified, last, kind, what)?);
             }
         } else if options.starvation && loose.values.clock.end.is_some() {
-            // A round that repeats for ever would have to take no time.
+            // With an end of the clock, a round could repeat for ever only if it took no time.
             limits.insert("starvation was not looked for: the clock has an end".to_owned());
         } else if options.starvation {
             report.starvation = self.starvation(&loose, run, &mut limits)?;
@@ -261,7 +261,7 @@ impl<'a> Exploration<'a, '_> {
         Ok(report)
     }
 
-    /// A lasso, after an exploration that found nothing wrong.
+    /// Looks for a lasso, after an exploration that found nothing wrong.
     fn starvation(
         &mut self,
         loose: &System<'a>,
@@ -296,7 +296,7 @@ impl<'a> Exploration<'a, '_> {
         Ok(found)
     }
 
-    /// A lasso with the counters followed, of as few threads as there can be.
+    /// Looks for a lasso with the counters followed, and with as few threads as possible.
     fn follow_lasso(&mut self) -> Result<Option<Finding>, Mismatch> {
         for threads in 2..=self.threads() {
             let exact = self.system(threads, false);
@@ -309,40 +309,40 @@ impl<'a> Exploration<'a, '_> {
     }
 }
 
-/// So many situations are explored to find starvation with counters followed.
+/// How many situations are explored to find starvation with the counters followed.
 const FOLLOWED: usize = 60_000;
 
 /// What is known of starvation.
 enum Lassos {
     None,
-    /// For this reason.
+    /// Starvation was not looked for, for this reason.
     Unknown(&'static str),
     Found(starvation::Lasso),
 }
 
-/// An exploration. The index of a situation in `known` is its number.
+/// An exploration. The number of a situation is its index in `known`.
 #[derive(Default)]
 struct Run {
     known: IndexSet<Box<[u8]>>,
-    /// By situation, the one from which it was first reached.
+    /// For each situation, the one from which it was first reached.
     parents: Vec<u32>,
-    /// By situation explored, the threads that are ready.
+    /// For each explored situation, the READY threads.
     ready: Vec<u8>,
-    /// Of all situations explored, one after the other.
+    /// The edges of all explored situations, one situation after the other.
     edges: Vec<Edge>,
-    /// By situation explored, its first edge; and the end.
+    /// For each explored situation, its first edge; then the end.
     first_edge: Vec<usize>,
     too_many_edges: bool,
-    /// Values beyond the bound were brought within it.
+    /// Whether values beyond the bound were brought within it.
     strayed: bool,
     transitions: u64,
     limits: BTreeSet<String>,
-    /// The situation in which something goes wrong, and what.
+    /// The situation in which something went wrong, and what.
     wrong: Option<(usize, Kind, String)>,
 }
 
 impl Run {
-    /// Explores until something is wrong, or until there is nothing more.
+    /// Explores until something goes wrong or nothing is left.
     fn of(
         system: &System,
         options: &Options,
@@ -397,7 +397,7 @@ impl Run {
         run
     }
 
-    /// Adds what follows a situation; `false` if there is no room for it.
+    /// Adds a successor of a situation; `false` if there is no room for it.
     fn add(&mut self, from: usize, next: &system::Next, states: usize, edges: bool) -> bool {
         let bytes = next.situation.encode();
         let to = match self.known.get_index_of(&bytes) {
@@ -460,7 +460,7 @@ impl Run {
         Ok(Finding { kind: Kind::Starvation, what, scenario })
     }
 
-    /// The same without what comes after a value was brought within its bound: what is left is as it can be.
+    /// Leaves out what comes after a value was brought within its bound. What remains can really come.
     fn within_bounds(mut self) -> Self {
         let (edges, first) = (std::mem::take(&mut self.edges), std::mem::take(&mut self.first_edge));
         let mut reached = vec![false; self.known.len()];
@@ -500,7 +500,7 @@ impl Run {
     }
 }
 
-/// What is assumed of the imported variables. A domain that leaves something out is a limit.
+/// What is assumed of the imported variables. A domain that leaves values out becomes a limit.
 fn assumptions(system: &System, limits: &mut BTreeSet<String>) -> Vec<String> {
     let (clock, policy) = (&system.values.clock, system.policy);
     let instants = system.values.instants.as_ref();
@@ -545,7 +545,7 @@ fn assumptions(system: &System, limits: &mut BTreeSet<String>) -> Vec<String> {
     lines
 }
 
-/// An instant, where it is [`NOW`].
+/// An instant, in words, when it is [`NOW`].
 fn from_now(value: Value) -> String {
     let Value::Time(instant) = value else { return shown(value) };
     match instant - NOW {

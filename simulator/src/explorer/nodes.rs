@@ -1,7 +1,9 @@
-//! Policies with nodes: what a host with two nodes can do, breadth first. Nodes come and go, threads are placed, and steal from one another.
+//! Explores policies with nodes, breadth first, for a host with two nodes: they come and go, get threads, and steal
+//! them.
 //!
-//! Less is done here than for one instance: situations that differ in numbers alone are several, imported variables keep their
-//! defaults, and starvation is not looked for. So there is always a limit to be named, and nothing that is found is a proof.
+//! This does less than the exploration of a single instance. Situations that differ only in numbers stay apart,
+//! imported variables keep their defaults, and starvation is not looked for. So there is always a limit to report, and
+//! never a proof.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -16,20 +18,20 @@ use crate::event_types::{EventTypes, Violation};
 use crate::places::{Hosts, Places};
 use crate::script::{Step, perform, sent};
 
-/// So many nodes there are at most.
+/// How many nodes there are at most.
 const NODES: usize = 2;
-/// A situation takes a kilobyte or more.
+/// How many situations are kept at most. Each takes a kilobyte or more.
 const MOST_STATES: usize = 200_000;
-/// Time is followed so far, in nanoseconds: timers make it pass.
+/// Until when time is followed, in nanoseconds. Timers make it pass.
 const LONGEST: i64 = 1_000_000_000;
 
-/// Where a situation came from, and by which steps.
+/// The situation before, and the steps from it.
 struct Origin {
     before: usize,
     steps: Vec<Step>,
 }
 
-/// What comes of steps.
+/// The result of steps.
 enum Outcome {
     Went,
     /// A request was refused.
@@ -44,7 +46,7 @@ struct Search<'a> {
     types: EventTypes<'a>,
 }
 
-/// Explores a policy with nodes; the framework is as the policy meets it.
+/// Explores a policy with nodes. `framework` includes the events of the policy's timers.
 pub(super) fn explore(
     verified: &Verified<Policy>,
     framework: &Framework,
@@ -126,11 +128,11 @@ pub(super) fn explore(
 }
 
 impl Search<'_> {
-    /// What is not looked at.
+    /// What is not explored.
     fn limits(&self) -> Vec<String> {
         let mut limits = vec![format!("{NODES} nodes"), "starvation was not looked for".to_owned()];
         if self.policy.attributes.iter().any(|attribute| attribute.of == Entity::Node) {
-            limits.push("what the host says of a node is its number, and does not change".to_owned());
+            limits.push("the properties of a node are its number, and do not change".to_owned());
         }
         if !self.policy.imports.is_empty() || !self.policy.thread_imports.is_empty() {
             limits.push("imported variables keep their defaults".to_owned());
@@ -141,7 +143,7 @@ impl Search<'_> {
         limits
     }
 
-    /// Everything that can happen.
+    /// All that can happen.
     fn possible(&self, machine: &mut Machine, places: &Places) -> Vec<Vec<Step>> {
         let mut all = self.hosts.legal(machine, places);
         for steps in &mut all {
@@ -165,7 +167,7 @@ impl Search<'_> {
         all
     }
 
-    /// What the host says of a node that comes.
+    /// The properties of a new node, as the host sets them.
     fn properties(&self, node: u32) -> Vec<Step> {
         let properties = self.policy.attributes.iter().filter(|attribute| attribute.of == Entity::Node);
         let ints = properties.filter(|property| property.ty == Type::Int);
@@ -226,7 +228,7 @@ impl Search<'_> {
         }
     }
 
-    /// The steps with what the containers hold after each.
+    /// The steps, each with what the containers hold after it.
     fn scenario(&self, verified: &Verified<Policy>, steps: &[Step]) -> Result<Scenario, String> {
         let (mut machine, mut application) = (Machine::new(verified), Variables::default());
         let mut moments = Vec::new();

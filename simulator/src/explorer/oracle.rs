@@ -1,5 +1,6 @@
-//! The application as the explorer plays it. An imported variable has, at each event, any value of its domain; and as the application may
-//! change it between any two reads, a later read within the event may find another one. What is drawn is any number that can be.
+//! The application, as the explorer plays it. At each event, an imported variable has any value of its domain. The
+//! application may change it between any two reads, so a later read within the event may find another value. Draws give
+//! any number that they can.
 
 use std::cell::RefCell;
 
@@ -8,7 +9,7 @@ use catapults_compiler::policy::{ImportId, ThreadImportId, Value};
 
 use super::values::{Domain, Values};
 
-/// Which variable.
+/// An imported variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Imported {
     /// One of the application.
@@ -17,39 +18,40 @@ pub(super) enum Imported {
     Of(ThreadId, ThreadImportId),
 }
 
-/// In so many ways the application changes variables while a handler runs, and numbers are drawn, for each choice of what the variables
-/// were before. Reads beyond that find what the one before found, draws beyond that 0.
+/// The limit on the ways in which variables change and numbers are drawn while a handler runs, for each choice of the
+/// variables' values before it. Beyond this, a read finds the same as the access before, and a draw gives 0.
 const MOST_WAYS: usize = 16;
 
-/// How that is told.
+/// What reports say of that.
 pub(super) const LIMIT: &str =
-    "of the ways in which variables can change and numbers be drawn while a handler runs, 16 were tried for each event";
+    "for each event, 16 of the ways were tried in which variables can change and numbers be drawn while a handler runs";
 
-/// Answers reads by its choices; [`Oracle::turn`] goes to the next choices until all have been made.
+/// Answers reads and draws by choices. [`Oracle::turn`] goes on to the next choices, until all have been made.
 pub(super) struct Oracle<'v> {
     values: &'v Values,
     state: RefCell<State>,
 }
 
-/// What an event found of a variable.
+/// What an event read of a variable.
 pub(super) struct Read {
     pub variable: Imported,
-    /// One for each read, up to the last that found another value than the access before.
+    /// One per read, up to the last read that found another value than the access before.
     pub values: Vec<Value>,
-    /// Whether it is enough that the variable holds the value before the event: it is one, and the policy has not assigned another before.
+    /// Whether it suffices to set the variable before the event: there is one value, and the policy has not assigned
+    /// the variable before it was read.
     pub at_once: bool,
 }
 
-/// What was read, and what the policy assigned, in this order.
+/// The reads and assignments, in order.
 #[derive(Default)]
 struct State {
-    /// For each choice in the order in which they come up: what was chosen, and of how many.
+    /// The choices, in order: what was chosen, and from how many.
     choices: Vec<(usize, usize)>,
-    /// How many of the choices have come up since the last turn.
+    /// How many of them have come up since the last turn.
     made: usize,
-    /// In how many ways those of them can be made that are about variables which had been read before.
+    /// In how many ways the choices can be made, apart from the first reads of variables.
     ways: usize,
-    /// A read that could have found something else did not.
+    /// A read or draw that could have had another result did not get it.
     bounded: bool,
     accesses: Vec<Access>,
     /// The numbers drawn.
@@ -62,17 +64,17 @@ struct Access {
     value: Value,
     /// The policy assigned it.
     is_write: bool,
-    /// It is not the value that it had after the access before.
+    /// The value is not that of the access before.
     differs: bool,
 }
 
 impl<'v> Oracle<'v> {
-    /// With the first choices.
+    /// Starts with the first choices.
     pub fn new(values: &'v Values) -> Self {
         Oracle { values, state: RefCell::new(State { ways: 1, ..State::default() }) }
     }
 
-    /// What was read: each variable once, in the order of the first reads.
+    /// What was read of each variable, in the order of the first reads.
     pub fn read(&self) -> Vec<Read> {
         let state = self.state.borrow();
         let reads = || state.accesses.iter().filter(|access| !access.is_write);
@@ -91,7 +93,7 @@ impl<'v> Oracle<'v> {
         all
     }
 
-    /// What each variable that the policy has assigned holds after the event.
+    /// The value that each variable has after the event if the policy assigned it.
     pub fn written(&self) -> Vec<(Imported, Value)> {
         let state = self.state.borrow();
         let mut all: Vec<(Imported, Value)> = Vec::new();
@@ -110,17 +112,17 @@ impl<'v> Oracle<'v> {
         self.state.borrow().has_drawn
     }
 
-    /// The numbers that were drawn, in this order.
+    /// The numbers that were drawn, in order.
     pub fn draws(&self) -> Vec<i64> {
         self.state.borrow().draws.clone()
     }
 
-    /// Whether a read that could have found something else did not, as there were too many.
+    /// Whether a read or draw was not tried with all results, because there are too many.
     pub fn is_bounded(&self) -> bool {
         self.state.borrow().bounded
     }
 
-    /// Forgets what was read and goes to the next choices; `false` if there are none.
+    /// Forgets what was read and goes on to the next choices; `false` if there are none.
     pub fn turn(&mut self) -> bool {
         let state = self.state.get_mut();
         state.accesses.clear();
@@ -139,7 +141,7 @@ impl<'v> Oracle<'v> {
         let mut state = self.state.borrow_mut();
         let before = latest(&state.accesses, variable);
         let others = domain.values.iter().copied().filter(|value| Some(*value) != before);
-        // The value before comes first.
+        // The value before is the first choice.
         let possible: Vec<Value> = before.into_iter().chain(others).collect();
         let ways = if before.is_some() { state.ways * possible.len() } else { state.ways };
         let chooses = ways <= MOST_WAYS;
@@ -151,7 +153,7 @@ impl<'v> Oracle<'v> {
         Some(value)
     }
 
-    /// Any number that can be drawn, of which there are as many ways as of what variables are changed to.
+    /// Any number that can be drawn. [`MOST_WAYS`] limits this together with the changes of variables.
     fn drawn(&self, below: i64) -> i64 {
         let mut state = self.state.borrow_mut();
         let possible = usize::try_from(below).unwrap_or(0).max(1);
@@ -159,7 +161,7 @@ impl<'v> Oracle<'v> {
         state.bounded |= tried < possible;
         state.ways *= tried;
         let choice = state.choose(tried);
-        // The highest is one of them.
+        // The highest number is always tried.
         let drawn = if choice + 1 == tried && tried > 1 { possible - 1 } else { choice };
         let drawn = i64::try_from(drawn).unwrap_or(i64::MAX);
         state.draws.push(drawn);

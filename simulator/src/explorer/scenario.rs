@@ -1,5 +1,5 @@
-//! A counterexample as something that can be read and replayed: the steps with real thread numbers, run again in the
-//! interpreter, each with what the containers hold after it.
+//! A counterexample to read and replay. Its steps have real thread numbers and were run again in the interpreter; each
+//! says what the containers hold after it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,38 +19,38 @@ use super::starvation::{Edge, Lasso};
 use super::system::{Outcome, System, Transition};
 use crate::script::{Step, perform};
 
-/// What happens, in order.
+/// The steps of a counterexample or lasso.
 #[derive(Debug)]
 pub struct Scenario {
     /// The policy's file, as it was named.
     pub policy: String,
     /// The steps.
     pub moments: Vec<Moment>,
-    /// Of a lasso: what comes after them when the round comes again, some times.
+    /// For a lasso: the moments of further rounds.
     pub again: Vec<Moment>,
-    /// Of a lasso: how many of the moments come before the round that repeats for ever.
+    /// For a lasso: how many of the moments come before the round that repeats for ever.
     pub stem: Option<usize>,
-    /// Of a lasso: who starves.
+    /// For a lasso: the thread that starves.
     pub starved: Option<ThreadId>,
 }
 
-/// How often the round of a lasso comes again.
+/// How many further rounds of a lasso are run.
 const ROUNDS: usize = 20;
 
-/// A step, and how things stand after it.
+/// A step, and the state after it.
 #[derive(Debug)]
 pub struct Moment {
     /// What the host or the application does.
     pub step: Step,
     /// What the policy decides, as in a script: `schedule -> 1`.
     pub decision: Option<String>,
-    /// The containers that are not empty, with their threads in the order in which they would leave.
+    /// The containers that are not empty. Their threads are in the order in which they would leave.
     pub contents: Vec<(String, Vec<ThreadId>)>,
     /// The policy's own variables that this step changed.
     pub variables: Vec<(String, Value)>,
 }
 
-/// The situations known, to follow a trail through them.
+/// The known situations, for following a trail through them.
 pub(super) struct Trail<'s, 'a> {
     pub system: &'s System<'a>,
     pub known: &'s IndexSet<Box<[u8]>>,
@@ -59,12 +59,12 @@ pub(super) struct Trail<'s, 'a> {
 /// One step of a trail.
 pub(super) struct Arrow {
     pub to: usize,
-    /// Present if it must be just this edge.
+    /// The edge, if it must be this one.
     pub edge: Option<Edge>,
 }
 
 impl<'a> Trail<'_, 'a> {
-    /// The scenario along a path from the start, then a round or what is wrong.
+    /// The scenario along a path from the start, and then a round or what goes wrong.
     pub fn scenario(
         &self,
         verified: &'a Verified<Policy>,
@@ -76,7 +76,7 @@ impl<'a> Trail<'_, 'a> {
         if self.system.values.instants.is_none() {
             return self.from(verified, start, path, lasso, ends_wrong);
         }
-        // Short numbers are easier to read; but some things happen only where 0 is long ago.
+        // Short numbers are easier to read. But some things happen only if 0 is long ago.
         let early = self.from(verified, 0, path, lasso, ends_wrong);
         early.or_else(|_| self.from(verified, start, path, lasso, ends_wrong))
     }
@@ -112,7 +112,7 @@ impl<'a> Trail<'_, 'a> {
         if let Some(lasso) = lasso {
             walk.round(lasso)?;
             let once = walk.moments.len();
-            // It must come a second time, though that need not be shown.
+            // The round must come again, though that is not shown.
             (0..ROUNDS).try_for_each(|_| walk.round(lasso))?;
             again = walk.moments.split_off(once);
         }
@@ -135,13 +135,13 @@ struct Walk<'t, 's, 'a> {
     machine: Machine<'a>,
     application: Variables,
     now: i64,
-    /// What imported variables hold, by name; the thread is 0 for those of the application.
+    /// The values of imported variables, by name. The thread is 0 for those of the application.
     registered: BTreeMap<(u32, String), Value>,
-    /// By number in the situation, the thread's real one.
+    /// The real numbers of the situation's threads.
     numbers: Vec<ThreadId>,
-    /// The last real number given.
+    /// The last real number given to a thread.
     last: u32,
-    /// The situation.
+    /// The number of the situation.
     at: usize,
     moments: Vec<Moment>,
 }
@@ -193,7 +193,7 @@ impl Walk<'_, '_, '_> {
         if is_so { Ok(()) } else { Err("the last step does what it should".to_owned()) }
     }
 
-    /// Whether the machine's threads are where they are in the situation.
+    /// Whether the machine's containers hold the same threads as the situation's.
     fn is_there(&self, situation: &Situation) -> Result<(), String> {
         for (index, container) in situation.saved.containers.iter().enumerate() {
             let expected = container.iter().filter_map(|thread| self.numbers.get(thread.id.0 as usize - 1).copied());
@@ -204,7 +204,7 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
-    /// Something that can happen here, with such an outcome.
+    /// A transition from here with such an outcome.
     fn find(&self, wanted: impl Fn(&Outcome, &IndexSet<Box<[u8]>>) -> bool) -> Result<Transition, String> {
         let Trail { system, known } = self.trail;
         let bytes = known.get_index(self.at).ok_or("there is no such situation")?;
@@ -220,7 +220,7 @@ impl Walk<'_, '_, '_> {
         found.ok_or_else(|| "the trail is lost".to_owned())
     }
 
-    /// Does it with real numbers. The result is the real number of each thread before it, a new one included.
+    /// Takes the transition with real numbers. Returns the real numbers of the threads before it, and of a new one.
     fn take(&mut self, transition: &Transition) -> Result<Vec<ThreadId>, String> {
         let mut numbers = self.numbers.clone();
         let (Step::Raise(_, threads) | Step::Ask(_, threads)) = &transition.step else {
@@ -232,7 +232,7 @@ impl Walk<'_, '_, '_> {
         }
         let instants = self.trail.system.values.instants.as_ref();
         let now = self.now;
-        // What the application gives as an instant counts from now.
+        // The application's instants are relative to now.
         let absolute = |variable: &Imported, value: Value| {
             let is_instant = instants.is_some_and(|instants| match variable {
                 Imported::Global(import) => instants.imports[import.0],
@@ -323,7 +323,7 @@ impl Walk<'_, '_, '_> {
 }
 
 impl Scenario {
-    /// As a script that replays, with what the policy decides: of a lasso, the round once.
+    /// A script that replays it, with the policy's decisions; of a lasso, with one round.
     pub fn script(&self, title: &str) -> String {
         let mut text = format!("policy {}\n// {title}\n", self.policy);
         let line = |moment: &Moment| format!("{}\n", moment.decision.clone().unwrap_or(moment.step.to_string()));
@@ -338,7 +338,7 @@ impl Scenario {
 }
 
 impl Moment {
-    /// For people. The script has other words where a handler reads a variable several times.
+    /// The step for people. Scripts say otherwise that a handler reads a variable several times.
     fn shown(&self) -> String {
         let Step::LetRead(thread, name, values) = &self.step else {
             return self.decision.clone().unwrap_or(self.step.to_string());

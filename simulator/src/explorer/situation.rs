@@ -1,7 +1,7 @@
-//! A situation: all that decides what can happen next, and its short form.
+//! A situation: all that decides what can happen next; and its short form.
 //!
-//! Threads have no names in it. They are numbered from 1 in the order of the containers and, in each, the order in which
-//! they would leave: situations that differ in the numbers of threads alone are one.
+//! Threads have no names. They are numbered from 1 in the order of the containers and, in each container, in the order
+//! in which they would leave. So situations that differ only in the numbers of threads are one.
 
 use catapults_compiler::interp::{Saved, SavedThread, ThreadId};
 use catapults_compiler::policy::{Float, Policy, Type, Value};
@@ -11,21 +11,21 @@ use catapults_compiler::policy::{Float, Policy, Type, Value};
 pub(super) struct Situation {
     /// How many of the events that come before all others have been raised.
     pub begun: usize,
-    /// How far the framework's sequences for all threads together have come.
+    /// The states of the framework's sequences for all threads together.
     pub order: Vec<u64>,
     /// Variables and threads.
     pub saved: Saved,
-    /// How far each thread has come in its life, in the order of the numbers.
+    /// The state of each thread's life, in the order of the numbers.
     pub lives: Vec<u64>,
 }
 
 impl Situation {
-    /// How many threads there are.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.lives.len()
     }
 
-    /// The short form: equal for equal situations only.
+    /// The short form. Only equal situations have equal ones.
     pub fn encode(&self) -> Box<[u8]> {
         let mut bytes = Vec::with_capacity(32);
         put(&mut bytes, self.begun as u64);
@@ -84,7 +84,7 @@ fn put(bytes: &mut Vec<u8>, mut value: u64) {
 
 fn put_value(bytes: &mut Vec<u8>, value: Value) {
     match value {
-        // The sign in the lowest bit, so that small numbers are short whatever their sign.
+        // The sign goes to the lowest bit, so that small numbers are short whatever their sign.
         Value::Int(value) | Value::Time(value) => put(bytes, ((value << 1) ^ (value >> 63)) as u64),
         Value::Bool(value) => put(bytes, u64::from(value)),
         Value::Float(value) => put(bytes, value.get().to_bits()),
@@ -103,7 +103,7 @@ fn take(bytes: &mut std::slice::Iter<'_, u8>) -> u64 {
     value
 }
 
-/// With the sign in the lowest bit.
+/// The number of which the lowest bit is the sign.
 fn number_of(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -1,7 +1,7 @@
-//! Which times are instants, and which say how long something takes. The language has one type for both; here it is told from how the
-//! policy computes with them: `now` is an instant, and so is what a timer is set to; what is written down and not 0 is a duration; the
-//! difference of instants is a duration; and what is copied or compared is of one sort. 0 is either: an instant that is not known yet, or no time
-//! at all. If anything is used as both, nothing is said.
+//! Tells instants from durations. The language has one type for both, so the policy's computations decide: `now` and
+//! what timers are set to are instants; constants other than 0 and differences of instants are durations; what is
+//! copied or compared is of one sort. 0 can be either: an instant that is not known yet, or no time at all. If a time
+//! is used as both, no sorts are given.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use catapults_compiler::policy::{
     Value,
 };
 
-/// What a time is.
+/// The sort of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// Not known yet, 0, or no time at all.
@@ -19,31 +19,31 @@ pub(super) enum Sort {
     Duration,
 }
 
-/// It is used as both.
+/// A time is used as both.
 pub(super) struct Both;
 
-/// An expression that stands by itself, where it stands, and what it is assigned to if it is.
+/// An expression of a statement, and the place to which it is assigned, if it is.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'a> {
     pub place: Option<&'a Place>,
     pub expression: &'a Expression,
     locals: &'a [Local],
-    /// The cell of the first local.
+    /// The cell of its handler's first local.
     first_local: usize,
 }
 
-/// What holds times, by number: the variables, the attributes, the imports, the imports of threads, then the locals of all handlers; and
-/// the sort of each.
+/// The sort of each cell. Cells, by number, are the variables, the attributes, the imports, the thread imports, and
+/// then the locals of all handlers.
 pub(super) struct Sorts<'a> {
     pub policy: &'a Policy,
     pub sites: Vec<Site<'a>>,
     cells: Vec<Sort>,
-    /// All is known: what is neither is 0.
+    /// All sorts are known. A time that has none is 0.
     settled: bool,
 }
 
 impl<'a> Sorts<'a> {
-    /// Looks through a policy; `None` if a time is used as both.
+    /// Infers the sorts of a policy; `None` if a time is used as both.
     pub fn of(policy: &'a Policy) -> Option<Self> {
         let mut sorts = Sorts { policy, sites: Vec::new(), cells: Vec::new(), settled: false };
         let initial = policy.variables.iter().map(|variable| variable.initial);
@@ -60,7 +60,7 @@ impl<'a> Sorts<'a> {
             sorts.block(handler, first_local, &handler.body);
         }
         sorts.infer_all().ok()?;
-        // What nothing says is no instant: first of what is imported, then of what nothing but 0 was assigned to.
+        // Unknown times are durations: first those of imports, then those to which only 0 is assigned.
         let imports = sorts.import(0)..sorts.thread_import(policy.thread_imports.len());
         for unknown in [imports, 0..sorts.cells.len()] {
             sorts.cells[unknown].iter_mut().filter(|sort| **sort == Sort::Any).for_each(|sort| *sort = Sort::Duration);
@@ -128,12 +128,12 @@ impl<'a> Sorts<'a> {
         self.import(self.policy.imports.len()) + index
     }
 
-    /// The sort of a cell.
+    /// Whether a cell holds an instant.
     pub fn is_instant(&self, cell: usize) -> bool {
         self.cells[cell] == Sort::Instant
     }
 
-    /// The cells that a place can be; none if it holds no time.
+    /// The cells that a place may be; none if it holds no time.
     pub fn cells(&self, site: &Site, place: &Place) -> Range<usize> {
         let policy = self.policy;
         let (cells, is_time) = match place {
@@ -171,7 +171,7 @@ impl<'a> Sorts<'a> {
         Ok(())
     }
 
-    /// Infers from what stands in an expression; the result is what it is itself.
+    /// Infers from the parts of an expression. Returns its own sort.
     fn infer_within(&mut self, site: &Site<'a>, expression: &'a Expression) -> Result<Sort, Both> {
         for part in expression.parts() {
             self.infer_within(site, part)?;
@@ -191,7 +191,7 @@ impl<'a> Sorts<'a> {
         self.sort(site, expression)
     }
 
-    /// What is read there is of this sort.
+    /// If the expression reads a place, that is of this sort.
     fn alike(&mut self, site: &Site, expression: &Expression, sort: Sort) -> Result<(), Both> {
         let Expression::Read(place) = plain(expression) else { return Ok(()) };
         self.learn(self.cells(site, place), sort)
@@ -208,13 +208,13 @@ impl<'a> Sorts<'a> {
         cells.try_fold(Sort::Any, |sort, cell| join(sort, self.cells[cell]))
     }
 
-    /// What an expression is: of one that is no time, any.
+    /// The sort of an expression. If it is no time, any.
     pub fn sort(&self, site: &Site, expression: &Expression) -> Result<Sort, Both> {
         Ok(match expression {
             Expression::Now => Sort::Instant,
             Expression::Literal(value) => sort_of(*value),
             Expression::Constant(constant) => sort_of(self.policy.constants[constant.0].value),
-            // Elements that are 0 are durations as the others are.
+            // An element that is 0 is a duration, like the others.
             Expression::ConstantElement { first, .. } => match self.policy.constants[first.0].value {
                 Value::Time(_) => Sort::Duration,
                 Value::Int(_) | Value::Bool(_) | Value::Float(_) => Sort::Any,
@@ -252,7 +252,7 @@ impl<'a> Sorts<'a> {
                 (_, Sort::Instant | Sort::Duration, Sort::Instant) => return Err(Both),
                 (_, Sort::Any, Sort::Any) => Sort::Any,
                 (BinaryOperator::Add, Sort::Instant, _) | (BinaryOperator::Add, _, Sort::Instant) => Sort::Instant,
-                // 0 as an instant, or as a duration?
+                // Is 0 an instant or a duration here?
                 (_, Sort::Any, Sort::Instant) | (_, Sort::Instant, Sort::Any) if self.settled => return Err(Both),
                 (_, Sort::Any, Sort::Duration) | (_, Sort::Duration, Sort::Any) if self.settled => Sort::Duration,
                 (_, Sort::Any, _) | (_, _, Sort::Any) => Sort::Any,
@@ -273,7 +273,7 @@ impl<'a> Sorts<'a> {
                 Sort::Any
             }
             BinaryOperator::Least | BinaryOperator::Greatest => join(one, other)?,
-            // Of ints.
+            // Only for ints.
             BinaryOperator::BitAnd
             | BinaryOperator::BitOr
             | BinaryOperator::BitXor
@@ -284,7 +284,7 @@ impl<'a> Sorts<'a> {
     }
 }
 
-/// What is computed in place of a text.
+/// The expression that stands for verbatim text.
 pub(super) fn plain(expression: &Expression) -> &Expression {
     if let Expression::Verbatim { otherwise: Some(instead), .. } = expression { plain(instead) } else { expression }
 }

@@ -1,20 +1,20 @@
-//! Starvation: a lasso. A thread is ready, and there is a round of events that leaves it ready, dispatches others, and ends
-//! where it began. The events are fair in that whoever is dispatched gives the processor back, and chance in that what is drawn is not
-//! the same for ever: a round in which a number is drawn is none.
+//! Starvation: a lasso. A round of events leaves a thread ready, dispatches others, and ends where it began. Events are
+//! fair: a dispatched thread gives the processor back. Chance is fair, too: no number is drawn for ever. So a round
+//! with a draw does not count.
 //!
-//! The graph searched has a node for each situation and each thread that is ready in it, and an edge where the thread is
-//! still ready afterwards. A strongly connected part with an edge that dispatches holds such a round.
+//! The searched graph has a node for each situation and each thread that is ready in it, and an edge if the thread is
+//! still ready afterwards. A strongly connected part with an edge that dispatches contains such a round.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::budget::{Budget, Spent};
 use super::system::Next;
 
-/// From one situation to another.
+/// A transition to another situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     pub to: u32,
-    /// Four bits for each thread by its number before: its number after, 0 if it is gone.
+    /// Four bits for each thread, in the order of the numbers before: its number after, or 0 if it is gone.
     moved: u32,
     pub dispatches: bool,
     /// Whether time passes while a thread runs.
@@ -39,18 +39,18 @@ impl Edge {
         }
     }
 
-    /// Where the thread in this place (from 0) goes.
+    /// Where the thread in this place (from 0) goes; `None`: it is gone.
     pub fn place_after(&self, place: usize) -> Option<usize> {
         ((self.moved >> (4 * place) & 15) as usize).checked_sub(1)
     }
 }
 
-/// The situations explored.
+/// The explored situations.
 pub(super) struct Graph<'a> {
     pub edges: &'a [Edge],
-    /// By situation, its first edge; and the end.
+    /// For each situation, its first edge; then the end.
     pub first: &'a [usize],
-    /// By situation, the threads that are ready.
+    /// For each situation, the READY threads.
     pub ready: &'a [u8],
     pub threads: usize,
 }
@@ -64,12 +64,12 @@ pub(super) struct Lasso {
     pub round: Vec<Edge>,
 }
 
-/// Into the nodes: situation times threads plus place.
+/// The situation times the number of threads, plus the thread's place.
 type Node = usize;
 
 const UNSEEN: u32 = u32::MAX;
 
-/// The round that begins soonest after the start, and of those a shortest.
+/// The lasso that begins soonest after the start, with a shortest round.
 pub(super) fn find(graph: &Graph, budget: Budget) -> Result<Option<Lasso>, Spent> {
     graph.parts(budget).map(|parts| within(graph, &parts))
 }
@@ -105,7 +105,7 @@ impl Graph<'_> {
         &self.edges[self.first[situation]..self.first[situation + 1]]
     }
 
-    /// Where a ready thread is still ready.
+    /// The node after an edge, if the thread is still ready there.
     fn after(&self, node: Node, edge: &Edge) -> Option<Node> {
         if edge.drawn {
             return None;
@@ -119,7 +119,7 @@ impl Graph<'_> {
         out.iter().filter_map(move |edge| Some((edge, self.after(node, edge)?)))
     }
 
-    /// The strongly connected part of each node (Tarjan's algorithm, without recursion).
+    /// The strongly connected part of each node, by Tarjan's algorithm without recursion.
     fn parts(&self, budget: Budget) -> Result<Vec<u32>, Spent> {
         let mut index = vec![UNSEEN; self.nodes()];
         let mut low = vec![0_u32; self.nodes()];
@@ -171,9 +171,9 @@ impl Graph<'_> {
         Ok(part)
     }
 
-    /// A shortest round from a node within its part in which a thread is dispatched and time passes.
+    /// A shortest round from a node, within its part, in which a thread is dispatched and time passes.
     fn round(&self, start: Node, parts: &[u32]) -> Option<Vec<Edge>> {
-        // A node four times: before and after a dispatch, before and after time passes.
+        // Each node occurs four times: before and after a dispatch, and before and after time passes.
         type Stage = (Node, bool, bool);
         let first: Stage = (start, false, false);
         let mut reached: BTreeMap<Stage, (Stage, Edge)> = BTreeMap::new();

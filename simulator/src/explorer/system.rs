@@ -1,4 +1,4 @@
-//! What can happen next: every legal event, with every choice of what the policy imports.
+//! What can happen next: every legal event, with every choice of the imported variables.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -31,17 +31,17 @@ pub(super) struct System<'a> {
     order: Order,
     /// The events that come before all others.
     first: Vec<&'a Event>,
-    /// Events that do what an earlier one does, and can come whenever it can.
+    /// Events that do the same as an earlier one, and can come whenever that can.
     alike: BTreeSet<&'a str>,
     threads: usize,
     bound: i64,
-    /// Counters are not followed: at each event they have any value. More can happen then than really can.
+    /// Counters are not followed: at each event, they have any value. So more can happen than in reality.
     loose: bool,
-    /// By variable, whether its value does not matter while nothing runs.
+    /// For each variable, whether its value does not matter while nothing runs.
     forgotten: Vec<bool>,
 }
 
-/// Something that happens.
+/// A transition.
 pub(super) struct Transition {
     /// With the numbers of the situation before it.
     pub step: Step,
@@ -53,17 +53,17 @@ pub(super) struct Transition {
     /// The numbers that were drawn.
     pub draws: Vec<i64>,
     pub outcome: Outcome,
-    /// The policy read imported variables more often than they change within an event.
+    /// The variables could have changed more often than was tried.
     pub bounded: bool,
 }
 
-/// What comes of it.
+/// What a transition leads to.
 pub(super) enum Outcome {
     /// Another situation.
     Next(Next),
     /// A request was refused, or a query answered: nothing has changed.
     Same,
-    /// A value beyond the bound, in words.
+    /// To a value beyond the bound, in words.
     Beyond(String),
     /// An invariant is broken.
     Wrong(Kind, String),
@@ -71,14 +71,13 @@ pub(super) enum Outcome {
 
 pub(super) struct Next {
     pub situation: Situation,
-    /// By number before (from 1; the last is that of a new thread, if there is one), the number after; 0: gone.
+    /// For each number before (from 1; a new thread's is the last), the number after, or 0 if the thread is gone.
     pub moved: Vec<usize>,
     /// Whether a thread was dispatched.
     pub dispatches: bool,
-    /// Whether time passes while a thread runs, or nobody looks at the clock.
+    /// Whether time passes while a thread runs, or the policy does not read the clock.
     pub passes: bool,
-    /// Something held a value beyond the bound, which was brought within it: what is said of that. The situation need not be one
-    /// that can come.
+    /// What to say of a value that was brought within its bound. If there was one, the situation may not be a real one.
     pub strayed: Option<String>,
     /// Whether a number was drawn that could have been another one.
     pub drawn: bool,
@@ -115,12 +114,12 @@ impl<'a> System<'a> {
         }
     }
 
-    /// A machine to work with.
+    /// A new machine.
     pub fn machine(&self) -> Machine<'a> {
         Machine::new(self.verified)
     }
 
-    /// Before anything has happened.
+    /// The situation before anything has happened.
     pub fn start(&self) -> Situation {
         let mut saved = self.machine().save();
         saved.now = self.values.clock.start;
@@ -143,19 +142,19 @@ impl<'a> System<'a> {
         self.threads
     }
 
-    /// Whether there are counters to be loose about.
+    /// Whether there are counters that may not be followed.
     pub fn has_counters(&self) -> bool {
         self.values.counters.iter().any(|counters| !counters.is_empty())
     }
 
-    /// The threads, by number from 1, that are READY: the lowest bit is that of thread 1.
+    /// The READY threads. The lowest bit is that of thread 1.
     pub fn ready(&self, situation: &Situation) -> u8 {
         let places = self.policy.containers.iter().zip(&situation.saved.containers);
         let classes = places.flat_map(|(container, threads)| threads.iter().map(|_| container.class));
         classes.enumerate().fold(0, |set, (place, class)| set | u8::from(class == StateClass::Ready) << place)
     }
 
-    /// Visits everything that can happen in a situation.
+    /// Visits all transitions from a situation.
     pub fn each(
         &self,
         machine: &mut Machine<'a>,
@@ -165,7 +164,7 @@ impl<'a> System<'a> {
         machine.restore(&situation.saved);
         let before = match self.types.classes(machine) {
             Ok(classes) => classes,
-            // What led here has been judged.
+            // The transition to here has been judged.
             Err(_) => return ControlFlow::Continue(()),
         };
         if let Some(event) = self.first.get(situation.begun) {
@@ -199,7 +198,8 @@ impl<'a> System<'a> {
         ControlFlow::Continue(())
     }
 
-    /// An event, at every instant at which it can come, not before the `earliest`, with every value of the counters that it reads.
+    /// An event, at every instant from `earliest` on at which it can come, with every value of the counters that it
+    /// reads.
     fn loosely(
         &self,
         machine: &mut Machine<'a>,
@@ -233,7 +233,7 @@ impl<'a> System<'a> {
         situations.iter().try_for_each(|one| self.event(machine, (one, since), before, event, threads, visit))
     }
 
-    /// No event comes later than this: an armed timer expires before.
+    /// The latest instant of an event: armed timers expire before.
     fn latest(&self, saved: &Saved) -> i64 {
         let timers = || self.policy.attributes.iter().map(|attribute| attribute.timer.is_some());
         let armed = saved.containers.iter().flatten().flat_map(|thread| thread.attributes.iter().zip(timers()));
@@ -360,13 +360,13 @@ impl<'a> System<'a> {
         })
     }
 
-    /// The life of a thread after an event; `None` if the event cannot come now.
+    /// The life of a thread after an event; `None`: the event cannot come now.
     fn life(&self, situation: &Situation, thread: ThreadId, event: &str) -> Option<u64> {
         self.lives.after(situation.lives.get(thread.0 as usize - 1).copied(), event)
     }
 }
 
-/// Events whose type, place in a life and handler are those of an earlier one.
+/// Events with the same type, place in a life and handler as an earlier one.
 fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives, order: &Order) -> BTreeSet<&'a str> {
     let handled = |event: &&Event| policy.events.iter().any(|handler| handler.name == event.name);
     let events: Vec<&Event> = framework.events.iter().filter(handled).collect();
@@ -379,7 +379,7 @@ fn alike<'a>(policy: &'a Policy, framework: &'a Framework, lives: &Lives, order:
         };
         let written = (handler.owner == Owner::Policy).then_some((handler.at.start, handler.at.end));
         match (written, handler.body.iter().map(simple).collect::<Option<Vec<String>>>()) {
-            // One handler for a family.
+            // One handler for several events.
             (Some(at), _) => Some((Some(at), Vec::new())),
             (None, Some(heads)) => Some((None, heads)),
             (None, None) => None,
@@ -412,20 +412,20 @@ fn stopped(stop: Stop) -> Outcome {
     }
 }
 
-/// In words without numbers: those of a situation are not those of the scenario, whose last step shows them.
+/// Without numbers: the scenario, whose last step shows them, has other ones than a situation.
 fn wrong(violation: &Violation) -> Outcome {
     let (kind, what) = match violation {
         Violation::Lost(_) => (Kind::Lost, "after the last step a thread is in no container"),
         Violation::Duplicated(_) => (Kind::Duplicated, "after the last step a thread is in two containers"),
         Violation::Idle => (Kind::Idle, "the last step dispatches nothing"),
         Violation::Running(_) => (Kind::EventType, "after the last step several threads run"),
-        Violation::Changed(..) => (Kind::EventType, "the last step moves a thread that it does not concern"),
+        Violation::Changed(..) => (Kind::EventType, "the last step moves a thread that its event does not concern"),
         Violation::Type(_) => (Kind::EventType, "the last step does not do what its event demands"),
     };
     Outcome::Wrong(kind, what.to_owned())
 }
 
-/// Every way to take one of each.
+/// All ways to take one of each.
 fn combinations(candidates: &[Vec<ThreadId>]) -> Vec<Vec<ThreadId>> {
     candidates.iter().fold(vec![Vec::new()], |ways, candidates| {
         let extended =

@@ -1,5 +1,4 @@
-//! Which values tell situations apart: so that counters do not grow without end, and imported variables need not take
-//! every value.
+//! Which values tell situations apart: so counters do not grow without end, and imports need not take all values.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use catapults_compiler::policy::{
     StatementKind, Type, Value,
 };
 
-/// What is known of the values of a policy.
+/// What is known of a policy's values.
 #[derive(Debug)]
 pub(super) struct Values {
     /// By variable.
@@ -20,23 +19,24 @@ pub(super) struct Values {
     pub attributes: Vec<Kept>,
     /// By import.
     pub imports: Vec<Domain>,
-    /// By import of threads.
+    /// By thread import.
     pub thread_imports: Vec<Domain>,
-    /// By event, in the order of the policy: the counters that its handler reads, with a value for each difference that it sees.
+    /// For each handler, in the policy's order: the counters that it reads, with a value for each difference that it
+    /// sees.
     pub counters: Vec<Vec<(usize, Vec<Value>)>>,
     /// How time passes.
     pub clock: Clock,
-    /// What holds instants, if it does not matter how late it is.
+    /// What holds instants, unless it matters how late it is.
     pub instants: Option<Instants>,
 }
 
-/// How the value of a variable or attribute is kept.
+/// How a variable or attribute is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// Nobody reads it: as if it never changed.
+    /// It is never read: as if it never changed.
     Unread(Value),
-    /// It only grows, or only sinks, or is set anew, and is only compared with constants between these: beyond, nothing tells values
-    /// apart.
+    /// It only grows or only sinks, apart from being set anew, and is only compared with constants between these.
+    /// Beyond them, values cannot be told apart.
     Counter { least: i64, most: i64 },
     /// As it is, within the bound.
     Bounded,
@@ -51,15 +51,15 @@ pub(super) struct Domain {
     pub whole: bool,
 }
 
-/// More values than this of an imported float take too long.
+/// How many values of an imported float are tried at most. More take too long.
 const MOST_FLOATS: usize = 4;
 
 /// How a place is used.
 #[derive(Clone, Default)]
 struct Uses {
-    /// Comparisons tell values below each of these from it and those above.
+    /// Comparisons tell the values below each of these from the others.
     splits: BTreeSet<i64>,
-    /// Tested for being equal to these.
+    /// It is tested for equality with these.
     equals: BTreeSet<i64>,
     /// Compared by `<` and the like.
     ordered: bool,
@@ -68,7 +68,7 @@ struct Uses {
     grows: bool,
     /// A constant is subtracted from it.
     sinks: bool,
-    /// Assigned something that is neither a constant nor itself and a constant.
+    /// It is assigned something other than a constant, or itself plus or minus one.
     assigned_otherwise: bool,
 }
 
@@ -78,9 +78,9 @@ struct Survey<'a> {
     attributes: Vec<Uses>,
     imports: Vec<Uses>,
     thread_imports: Vec<Uses>,
-    /// For what is of no interest here.
+    /// For locals, which do not matter here.
     local: Uses,
-    /// The floats mentioned, a few of them.
+    /// A few of the floats that the policy mentions.
     floats: Vec<Float>,
 }
 
@@ -94,7 +94,7 @@ impl Values {
             }
         }
         for (uses, attribute) in survey.attributes.iter_mut().zip(&policy.attributes) {
-            // The host reads it.
+            // The host reads timers.
             uses.read_otherwise |= attribute.timer.is_some();
         }
         for handler in policy.events.iter().chain(&policy.queries) {
@@ -151,7 +151,7 @@ fn kept(uses: &Uses, initial: Value, int_bits: u8) -> Kept {
         Value::Bool(_) | Value::Time(_) | Value::Float(_) => Kept::Bounded,
         // A narrow counter wraps soon enough to matter.
         Value::Int(_) if uses.read_otherwise || uses.assigned_otherwise || int_bits < 64 => Kept::Bounded,
-        // What grows and sinks comes back from beyond.
+        // A counter that grows and sinks comes back from beyond.
         Value::Int(_) if uses.grows && uses.sinks => Kept::Bounded,
         Value::Int(_) if uses.sinks => {
             let least = uses.splits.first().map_or(0, |first| first.saturating_sub(1));
@@ -161,7 +161,7 @@ fn kept(uses: &Uses, initial: Value, int_bits: u8) -> Kept {
     }
 }
 
-/// The floats that the policy mentions, and two more.
+/// The floats that the policy mentions, and 0 and 1.
 fn fractions(default: Float, uses: &Uses, mentioned: &[Float]) -> Domain {
     let mut values = vec![default];
     for value in mentioned.iter().copied().chain([0.0, 1.0].map(Float::new)) {
@@ -172,7 +172,7 @@ fn fractions(default: Float, uses: &Uses, mentioned: &[Float]) -> Domain {
     Domain { values: values.into_iter().map(Value::Float).collect(), whole: !uses.read_otherwise }
 }
 
-/// Instants that the application gives: none, now, and the longest step sooner and later.
+/// The instants that the application gives: the default, now, and the longest step before and after it.
 fn instants(default: i64, clock: &Clock) -> Domain {
     let now = if clock.end.is_none() { NOW } else { clock.start };
     let mut values = vec![default];
@@ -190,13 +190,13 @@ fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64], floats: &[F
     };
     let mut values: BTreeSet<i64> = BTreeSet::from([default]);
     if uses.read_otherwise {
-        // Two values suffice for any two threads to stand in either order, or level.
+        // With two values, two threads can be in either order, or equal.
         match import.ty {
             Type::Int | Type::Bool | Type::Float => values.extend([0, 1]),
             Type::Time => values.extend(steps.iter().take(if default == 0 { 2 } else { 1 })),
         }
     }
-    // What comparisons tell from those.
+    // Whether comparisons can tell two values apart.
     let apart = |one: i64, other: i64| {
         let (low, high) = (one.min(other), one.max(other));
         uses.splits.range(low.saturating_add(1)..=high).next().is_some()
@@ -215,7 +215,7 @@ fn domain(uses: &Uses, import: &Import, int_bits: u8, steps: &[i64], floats: &[F
 }
 
 impl Uses {
-    /// One value for each difference that comparisons can see, `usual` among them.
+    /// One value for each difference that comparisons can see. `usual` is among them.
     fn differences(&self, usual: i64) -> Vec<i64> {
         let ends = self.splits.iter().copied();
         let lows = std::iter::once(None).chain(ends.clone().map(Some));
@@ -225,7 +225,7 @@ impl Uses {
             let holds = low.is_none_or(|low| low <= usual) && high.is_none_or(|high| usual < high);
             let low = low.unwrap_or_else(|| high.map_or(usual, |high| high.saturating_sub(1)));
             let value = if holds { usual } else { low };
-            // Tested for equality alone, all values but those tested are alike.
+            // If there are only tests for equality, all values that are not tested for are alike.
             if self.ordered || self.equals.contains(&value) { values.push(value) } else { others.push(value) }
         }
         let other = if others.contains(&usual) { Some(usual) } else { others.pop() };
@@ -315,7 +315,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// An index tells the elements apart: what is out of range is like the nearest.
+    /// An index tells elements apart. One that is out of range is like the nearest.
     fn index(&mut self, index: &Expression, length: usize) {
         let Expression::Read(place) = index else { return self.expression(index) };
         self.index_of(place);
@@ -445,7 +445,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Writes down how a place is used: an element with an index, of all that it can be.
+    /// Notes how a place is used; for an element with an index, all elements.
     fn uses(&mut self, place: &Place, change: impl Fn(&mut Uses)) {
         match place {
             Place::Variable(_) | Place::VariableElement { .. } => {

@@ -1,9 +1,9 @@
-//! A counterexample as what threads do: a `.scenario` in which they come, run, wait and are suspended when the trail says so.
+//! A counterexample as a `.scenario`: threads come, run, wait and are suspended as the trail says.
 //!
-//! A script says what a host raises, whatever the policy decides. Here the simulated host raises it, so that another policy can be
-//! asked whether it does better. A step comes a millisecond after the one before, or at the instant that the trail says; a decision takes no time, and
-//! is made as soon as one can be. Not every order of events comes about so, and so there are several shapes of it: whoever asks for them
-//! simulates one after the other, and sees.
+//! A script says what the host raises, whatever the policy decides. In a `.scenario`, the simulated host raises events
+//! by itself, which shows whether another policy does better. Each step comes a millisecond after the last, or at the
+//! trail's instant. Decisions take no time, and are made as soon as possible. Not every order of events comes about
+//! like this. So there are several shapes, which the caller simulates one after the other.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,25 +16,26 @@ use catapults_compiler::vocabulary::Value;
 use super::{Moment, Scenario};
 use crate::script::Step;
 
-/// Between two steps.
+/// The time between two steps.
 const STEP: i64 = 1_000_000;
-/// The same where instants matter.
+/// The time between two steps if instants matter.
 const SMALL_STEP: i64 = 1_000;
-/// After the last one.
+/// The time after the last step.
 const REST: i64 = 10 * STEP;
 
-/// How the trail is made to come about, where a host that decides at once would go another way.
+/// How to make the trail happen where a host that decides at once would take another way.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// Before the first decision a thread of no other use has the processor, which others come and are suspended beside.
+    /// Before the first decision, a helper thread has the processor, so that others can come and be suspended
+    /// meanwhile.
     helped: bool,
-    /// What happens between that a thread gives the processor up and the next decision happens before the former.
+    /// What happens between a thread's giving up the processor and the next decision happens before the thread does so.
     prompt: bool,
-    /// Whoever is left at the end computes for long, and yields: policies have timers, which must expire, and then be asked.
+    /// Threads that remain compute for long and yield, so that the policy's timers expire and it is asked after that.
     lingers: bool,
 }
 
-/// The plainest first.
+/// The plainest come first.
 const SHAPES: [Shape; 8] = {
     const fn shape(helped: bool, prompt: bool, lingers: bool) -> Shape {
         Shape { helped, prompt, lingers }
@@ -51,14 +52,15 @@ const SHAPES: [Shape; 8] = {
     ]
 };
 
-/// Its number; those of the trail begin with 1.
+/// The helper's number. The trail's threads have numbers from 1.
 const HELPER: u32 = 0;
 
 impl Scenario {
-    /// As `.scenario`s for a policy, by its path from the scenario's folder, the plainest first. `title` says what goes wrong.
+    /// `.scenario`s for a policy, the plainest first. `file`: the policy's path from their folder. `title`: what goes
+    /// wrong.
     ///
     /// # Errors
-    /// What stands in the way: not everything that a host can do is done by a thread.
+    /// The reason why threads cannot do all that the host does.
     pub fn workloads(
         &self,
         policy: &Policy,
@@ -66,7 +68,7 @@ impl Scenario {
         file: &str,
         title: &str,
     ) -> Result<Vec<String>, &'static str> {
-        // Who computes for long makes others wait, whoever is fair.
+        // Threads that compute for long make others wait, even under a fair policy.
         let shapes = SHAPES.into_iter().filter(|shape| !shape.lingers || self.starved.is_none());
         let texts: Vec<_> = shapes.map(|shape| self.workload(shape, policy, framework, file, title)).collect();
         if texts.iter().any(Result::is_ok) {
@@ -92,7 +94,7 @@ impl Scenario {
         let rounds = walk.now;
         all().skip(stem).try_for_each(|moment| walk.follow(moment))?;
         walk.comes_now()?;
-        // Whoever is fair lets it run in half of the rounds.
+        // A fair policy lets it run within half the time of the rounds.
         let half = (walk.now - rounds) / 2;
         let starved = self.starved.filter(|_| half > 0);
         Ok(walk.written(file, title, starved.map(|thread| (thread, half))))
@@ -102,12 +104,12 @@ impl Scenario {
 #[derive(Default)]
 struct Life {
     start: i64,
-    /// Values from before it came.
+    /// The values that were set before the thread came.
     values: BTreeMap<String, Value>,
     phases: Vec<String>,
     /// How long it has run since its last phase.
     ran: i64,
-    /// Since when it waits, and in what event.
+    /// The event in which it waits, and since when.
     waits: Option<(String, i64)>,
     ended: bool,
 }
@@ -119,22 +121,22 @@ struct Walk<'a> {
     step: i64,
     now: i64,
     lives: BTreeMap<u32, Life>,
-    /// Who runs, and since when.
+    /// The running thread, and since when it runs.
     running: Option<(u32, i64)>,
-    /// Since when somebody is ready and nobody runs.
+    /// Since when a thread is ready while none runs.
     free: Option<i64>,
-    /// Lines from outside.
+    /// The lines for actions from outside.
     outside: Vec<String>,
-    /// Before the first step.
+    /// The values that are set before the first step.
     values: BTreeMap<String, Value>,
     /// Whether anything has happened.
     begun: bool,
-    /// Who has asked that another be next, and is about to give up the processor.
+    /// The thread that has asked for another one to be next, and is about to give up the processor.
     asks: Option<u32>,
     tick: Option<i64>,
-    /// Since when a thread runs while another is ready.
+    /// Since when a thread runs while another one is ready.
     contended: Option<i64>,
-    /// By which the processor was given up, put off: see [`Shape::prompt`].
+    /// The event that gave the processor up, put off by [`Shape::prompt`].
     deferred: Option<&'a Moment>,
 }
 
@@ -174,7 +176,7 @@ impl<'a> Walk<'a> {
             Step::At(instant) => self.now = self.now.max(*instant),
             Step::Ask(..) | Step::Expire => {}
             Step::LetRead(..) => return Err("the application changes a variable while a handler runs"),
-            Step::LetDraw(_) => return Err("it takes certain draws"),
+            Step::LetDraw(_) => return Err("it depends on certain random numbers"),
             Step::Enter(_) | Step::SetProperty(..) => return Err("nodes come and go in it"),
             Step::SetImport(name, value) if self.begun => {
                 let instant = Value::Time(self.next());
@@ -200,14 +202,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Whether the thread that runs gives up the processor by this event.
+    /// Whether the running thread gives up the processor by this event.
     fn is_given_up(&self, event: &str, threads: &[ThreadId]) -> bool {
         let gives_up = event == "switch_out" || event == "exit" || event.starts_with("block.");
         let runs = |thread: &ThreadId| self.running.is_some_and(|(one, _)| one == thread.0);
         gives_up && matches!(threads, [thread] if runs(thread) && self.asks != Some(thread.0))
     }
 
-    /// What was put off.
+    /// Raises the event that was put off.
     fn comes_now(&mut self) -> Result<(), &'static str> {
         if let Some(moment) = self.deferred.take()
             && let Step::Raise(event, threads) = &moment.step
@@ -218,7 +220,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// When the next step comes.
+    /// The instant of the next step.
     fn next(&self) -> i64 {
         if self.begun { self.now + self.step } else { self.now }
     }
@@ -232,10 +234,10 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         if !self.framework.events.iter().any(|known| known.name == event) {
-            // A timer of the policy: the simulated host raises it at its instant.
+            // A timer of the policy, which the simulated host raises itself.
             return Ok(());
         }
-        let [thread] = threads else { return Err("an event in it is of no thread") };
+        let [thread] = threads else { return Err("an event in it concerns no thread") };
         if event == "switch_out" && self.asks.take() == Some(thread.0) {
             return Ok(());
         }
@@ -266,7 +268,9 @@ impl<'a> Walk<'a> {
                 self.tick = Some(self.tick.map_or(tick, |shortest| shortest.min(tick)));
             }
             "set_next_thread" => {
-                let Some((one, since)) = running else { return Err("nobody runs who could ask that another be next") };
+                let Some((one, since)) = running else {
+                    return Err("no thread runs that could ask for another one to be next");
+                };
                 self.asks = Some(one);
                 let life = self.lives.entry(one).or_default();
                 life.ran += now - since;
@@ -278,13 +282,13 @@ impl<'a> Walk<'a> {
                     life.has_run();
                     life.waits = Some((event.to_owned(), now));
                 }
-                None => return Err("no thread does what raises an event in it"),
+                None => return Err("no thread can cause one of its events"),
             },
         }
         Ok(())
     }
 
-    /// The first decision comes as it does.
+    /// At the first decision, the helper ends.
     fn helper_ends(&mut self) {
         if let Some((HELPER, since)) = self.running
             && let Some(life) = self.lives.get_mut(&HELPER)
@@ -296,7 +300,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Who runs now, as the containers say.
+    /// Finds the running thread in the containers.
     fn look(&mut self, moment: &Moment) {
         let policy = self.policy;
         let such = |name: &str, class: StateClass| {

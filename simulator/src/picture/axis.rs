@@ -1,4 +1,4 @@
-//! Axes: from values to pixels, and where there are labels.
+//! Axes: where values and labels are, in pixels.
 
 use crate::sim::duration;
 
@@ -12,7 +12,7 @@ const LINE: &str = "#555";
 pub(super) struct Times {
     pub(super) from: i64,
     pub(super) to: i64,
-    /// Each decade is as wide as the next.
+    /// The axis is logarithmic.
     pub(super) decades: bool,
     pub(super) left: f64,
     pub(super) right: f64,
@@ -30,7 +30,7 @@ impl Times {
         self.left + (self.right - self.left) * part
     }
 
-    /// Below `bottom` are labels, from there to `top` are lines.
+    /// Labels are below `bottom`, lines between it and `top`.
     pub(super) fn draw(&self, sheet: &mut Sheet, top: f64, bottom: f64) {
         for (time, label) in self.labels() {
             let x = pixels(self.x(time));
@@ -43,7 +43,7 @@ impl Times {
     fn labels(&self) -> Vec<(i64, String)> {
         if self.decades {
             let decades = (0..19).map(|power| 10_i64.pow(power)).filter(|time| (self.from..=self.to).contains(time));
-            // What is shorter is there, too.
+            // Shorter times are drawn there, too.
             let least = |time: i64| if time == self.from { "≤" } else { "" };
             return decades.map(|time| (time, format!("{}{}", least(time), duration(time)))).collect();
         }
@@ -55,7 +55,7 @@ impl Times {
     }
 }
 
-/// The vertical axis of what is of a hundred.
+/// A vertical axis of percentages.
 pub(super) struct Hundredths<'a>(pub(super) &'a Area);
 
 impl Hundredths<'_> {
@@ -73,7 +73,7 @@ impl Hundredths<'_> {
     }
 }
 
-/// One, two or five, and zeros: at least so much.
+/// The least of 1, 2, 5 with zeros that is at least this.
 fn step(least: i64) -> i64 {
     let powers = (0..18).map(|power| 10_i64.pow(power));
     powers.flat_map(|power| [power, 2 * power, 5 * power]).find(|step| *step >= least).unwrap_or(i64::MAX / 2)

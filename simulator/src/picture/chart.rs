@@ -1,68 +1,68 @@
-//! Charts of what was measured: panels in two columns (one takes both), in each a line, an area or bars for each series; below all of
-//! them the key.
+//! Charts of measurements: panels in two columns (or one over both), each with a line, an area or bars for each series,
+//! and a key.
 
 use super::sheet::{Anchor, Area, Sheet, pixels, width};
 use super::styles::{Kinds, Style};
 use super::{MARGIN, TITLE, WIDTH, key};
 
-/// Horizontal and vertical.
+/// The horizontal and vertical value.
 pub type Dot = (f64, f64);
 
-/// What is drawn.
+/// What to draw.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
-    /// Above all.
+    /// At the top.
     pub title: &'a str,
-    /// Below that: who did it before, say.
+    /// Below the title: for instance, who measured.
     pub source: &'a str,
-    /// What the horizontal axes are.
+    /// What the horizontal axes show.
     pub x: &'a str,
-    /// What the vertical axes are, with their unit.
+    /// What the vertical axes show, with the unit.
     pub y: &'a str,
-    /// One or more.
+    /// At least one.
     pub panels: &'a [Panel],
 }
 
 /// A part of a chart, with axes of its own.
 #[derive(Clone, Debug, Default)]
 pub struct Panel {
-    /// Above it.
+    /// Above the panel.
     pub title: String,
-    /// The same series in all panels, in one order.
+    /// The same series in the same order in all panels.
     pub curves: Vec<Curve>,
-    /// Areas, one above the other: the values of a curve are their heights, in hundredths.
+    /// Areas on top of each other. The values of curves are their heights, in percent.
     pub stacked: bool,
-    /// How many times one is another matters, not the difference: of a wide range each decade is as high as the next.
+    /// The ratio of values matters, not their difference: for a wide range, the axis is logarithmic.
     pub by_ratio: bool,
-    /// Names of the places 0, 1, … on the horizontal axis, where bars stand.
+    /// The names of the places 0, 1, … on the horizontal axis, for bars.
     pub names: Vec<String>,
-    /// Where something begins, on the horizontal axis, and what.
+    /// Where on the horizontal axis something begins, and what.
     pub marks: Vec<(f64, String)>,
 }
 
-/// What is drawn of a series.
+/// A series in a panel.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// Of the series.
+    /// The series.
     pub name: String,
-    /// Through these.
+    /// The points of the line.
     pub line: Vec<Dot>,
-    /// Each that was measured, if there are more of them.
+    /// The single measurements, if there are more of them.
     pub dots: Vec<Dot>,
 }
 
-/// Of the title and the source.
+/// Above the panels: title and source.
 const ABOVE: f64 = TITLE + 26.0;
-/// Of a panel.
+/// The height of a panel.
 const HEIGHT: f64 = 270.0;
 const LABELS: f64 = 11.0;
 const GRID: &str = "#ddd";
 const LINE: &str = "#555";
-/// If the largest is as many times the least, a range is wide.
+/// A range is wide if its largest value is so many times the least.
 const WIDE: f64 = 100.0;
 
 impl Chart<'_> {
-    /// Draws it.
+    /// Draws the chart.
     pub fn svg(&self) -> String {
         let series = self.panels.first().map_or(&[][..], |panel| &panel.curves);
         let kinds = Kinds::new(series.iter().map(|curve| (curve.name.as_str(), 0)));
@@ -180,7 +180,7 @@ fn through(dots: impl Iterator<Item = Dot>, x: impl Fn(f64) -> f64, y: impl Fn(f
 struct Values {
     from: f64,
     to: f64,
-    /// Between labels; `None`: each decade is as high as the next.
+    /// Between labels; `None`: the axis is logarithmic.
     step: Option<f64>,
 }
 
@@ -199,7 +199,7 @@ impl Values {
         Values { from: 0.0, to: (most / step).ceil() * step, step: Some(step) }
     }
 
-    /// From below, of the whole height.
+    /// The height of a value, as a part of the whole.
     fn part(&self, value: f64) -> f64 {
         match self.step {
             Some(_) => value / self.to,
@@ -250,13 +250,13 @@ impl<'a> Places<'a> {
     }
 }
 
-/// One, two or five, and zeros: at least so much.
+/// The least of 1, 2, 5 with zeros that is at least this.
 fn step(least: f64) -> f64 {
     let decade = 10_f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|times| times * decade).into_iter().find(|step| *step >= least).unwrap_or(least)
 }
 
-/// With as many digits as a step has.
+/// With as many digits as the step has.
 fn number(value: f64, step: f64) -> String {
     let digits = (-step.log10().floor()).clamp(0.0, 9.0) as usize;
     format!("{value:.digits$}")

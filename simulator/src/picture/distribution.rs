@@ -1,13 +1,13 @@
-//! Of each kind, how many of a hundred jobs took no longer; where no job is done, how many waited no longer.
+//! For each kind, the percentage of jobs that took no longer; without done jobs, of waits.
 
 use super::Picture;
 use super::axis::{Hundredths, Times};
 use super::sheet::{Area, Sheet, pixels};
 use super::styles::{Kinds, Style};
 
-/// If the longest is as many times as long as the shortest, each decade is as wide as the next.
+/// If the longest time is so many times the shortest, the axis is logarithmic.
 const WIDE: i64 = 100;
-/// That much of an axis is seen, at most.
+/// The greatest ratio of a logarithmic axis's ends.
 const DECADES: i64 = 1_000_000;
 
 pub(super) fn draw(sheet: &mut Sheet, area: &Area, picture: &Picture, kinds: &Kinds) {
@@ -30,7 +30,7 @@ pub(super) fn draw(sheet: &mut Sheet, area: &Area, picture: &Picture, kinds: &Ki
     }
 }
 
-/// Steps; no smaller ones than are seen.
+/// A curve in steps that are not too small to be seen.
 fn steps(curve: &[(i64, f64)], times: &Times, shares: &Hundredths<'_>) -> String {
     let first = curve.first().map_or(times.left, |(time, _)| times.x(*time));
     let mut path = format!("M{} {}", pixels(first), pixels(shares.y(0.0)));
@@ -45,7 +45,7 @@ fn steps(curve: &[(i64, f64)], times: &Times, shares: &Hundredths<'_>) -> String
     path
 }
 
-/// The decade in which it is begins there.
+/// The beginning of the decade of this time.
 fn floor(time: i64) -> i64 {
     (0..19).map(|power| 10_i64.pow(power)).take_while(|decade| *decade <= time).last().unwrap_or(1)
 }

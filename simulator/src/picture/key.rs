@@ -1,4 +1,4 @@
-//! The key: what each style that is used means, in room of its own.
+//! The key: the meaning of each style that is used, in an area of its own.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ const LINE: f64 = 20.0;
 const SAMPLE: f64 = 30.0;
 const GAP: f64 = 18.0;
 
-/// Draws it, and says how high it is.
+/// Draws the key. Returns its height.
 pub(super) fn draw(sheet: &mut Sheet, top: f64, kinds: &Kinds) -> f64 {
     let used = sheet.used();
     let (mut left, mut line) = (MARGIN, top + LINE / 2.0);
     sheet.group("key", |sheet| {
         for style in &used {
-            // Of a kind, the line stands beside what it fills.
+            // A kind's line has its sample beside that of its bars.
             let samples: Vec<Style> = match style {
                 Style::Kind(place) => {
                     [*style, Style::Line(*place)].into_iter().filter(|one| used.contains(one)).collect()
@@ -68,7 +68,7 @@ fn sample(sheet: &mut Sheet, style: Style, x: f64, y: f64, used: &BTreeSet<Style
             sheet.path(style, &outline);
         }
         Style::Lent => {
-            // As it is above: below a bar.
+            // As in the timeline: below a bar.
             if let Some(kind) = used.iter().find(|one| matches!(one, Style::Kind(_) | Style::Others)) {
                 sheet.bars(*kind, [(x, y - 6.0, SAMPLE, 9.0)]);
             }

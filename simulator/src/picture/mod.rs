@@ -1,12 +1,12 @@
-//! Pictures, as SVG: who ran when, how the processors were shared, and how long it took, in a simulation or a trace; and charts of
-//! measurements. To be read on paper, too: kinds of threads differ in colour, in how dark they are and in their hatching, lines in
-//! their dashes.
+//! Pictures as SVG: which threads ran when, how the processors were shared, and how long it took, in a simulation or a
+//! trace; and charts of measurements. They can be read in black and white: kinds differ in colour, darkness and
+//! hatching, lines in their dashes.
 //!
 //! ```text
 //! title
 //! timeline: a row for each processor, a row for each thread
 //! shares over time      | distribution of how long it took
-//! key: all that is used above
+//! key: the styles used above
 //! ```
 
 mod axis;
@@ -32,107 +32,107 @@ use crate::sim::duration;
 use sheet::{Area, Sheet};
 use styles::Kinds;
 
-/// What is drawn.
+/// What to draw.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// Whose it is, in a few words; how many processors there were, and how long it took, is added.
+    /// What the picture is of. The number of processors and the length are added.
     pub title: String,
-    /// The numbers of the processors that there were.
+    /// The numbers of the processors.
     pub processors: Vec<usize>,
-    /// When it all began.
+    /// When it began.
     pub begin: i64,
-    /// And when it ended.
+    /// When it ended.
     pub end: i64,
-    /// Of threads.
+    /// The kinds of threads.
     pub kinds: Vec<Kind>,
-    /// Who ran when, in a part of it.
+    /// Which threads ran when, in a part of the time.
     pub part: Part,
-    /// How the processors were shared, over all of it.
+    /// How the processors were shared, over the whole time.
     pub windows: Vec<Window>,
-    /// Whether [`Kind::curve`] is of jobs; else it is of waits for a processor.
+    /// Whether [`Kind::curve`] shows jobs. Otherwise it shows waits for a processor.
     pub jobs: bool,
 }
 
-/// Threads that look the same.
+/// Threads that are drawn alike.
 #[derive(Clone, Debug)]
 pub struct Kind {
-    /// What they are called.
+    /// Their name.
     pub name: String,
     /// How long they ran.
     pub ran: i128,
-    /// How long it took: each time, and how many of a hundred took no longer.
+    /// The distribution of how long it took: times, each with the percentage that took no longer.
     pub curve: Vec<(i64, f64)>,
 }
 
-/// Who was in which state when.
+/// The threads' states over time.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
-    /// From here on,
+    /// Where it begins.
     pub from: i64,
-    /// to here it is all there.
+    /// Until when it is complete.
     pub until: i64,
-    /// That it begins later than the whole was asked for.
+    /// A later beginning than the whole's was asked for.
     pub late: bool,
-    /// Until here it was asked for.
+    /// The end that was asked for.
     pub asked: i64,
-    /// Of threads.
+    /// The stays of threads.
     pub stays: Vec<Stay>,
-    /// When nothing is known of a processor: events are missing.
+    /// When nothing is known of a processor, because events are missing.
     pub gaps: Vec<Gap>,
-    /// Of jobs.
+    /// When jobs were due.
     pub dues: Vec<Due>,
-    /// Those in the stays, in the order in which they came.
+    /// The threads of the stays, in the order in which they came.
     pub threads: BTreeMap<u64, Thread>,
 }
 
 /// A thread in a picture.
 #[derive(Clone, Debug)]
 pub struct Thread {
-    /// Into the kinds.
+    /// The index of its kind.
     pub kind: usize,
-    /// What follows the name of its kind, where several are of it.
+    /// What follows the name of its kind, if that has several threads.
     pub number: String,
 }
 
-/// That a thread was in a state for a while.
+/// A thread's stay in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
-    /// Into [`Part::threads`].
+    /// A key of [`Part::threads`].
     pub thread: u64,
     /// When it began.
     pub from: i64,
     /// When it ended.
     pub to: i64,
-    /// In what.
+    /// The state.
     pub state: State,
 }
 
-/// What a thread is in.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// It computes.
     Running {
-        /// Where.
+        /// On this processor.
         processor: usize,
-        /// Whose turn it is, if that is another thread, which waits for it.
+        /// The thread whose turn it is, if that is another one, which waits for it.
         lent_by: Option<u64>,
     },
-    /// It could.
+    /// It could compute.
     Ready,
     /// It waits.
     Blocked,
-    /// It is no more.
+    /// It has ended.
     Ended,
 }
 
 /// Events are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Of this processor.
+    /// The processor.
     pub processor: usize,
-    /// From here on.
+    /// Since when.
     pub from: i64,
-    /// To here.
+    /// Until when.
     pub to: i64,
 }
 
@@ -141,30 +141,30 @@ pub struct Gap {
 pub struct Due {
     /// When.
     pub time: i64,
-    /// Whose job.
+    /// The thread of the job.
     pub thread: u64,
-    /// It was not done by then.
+    /// The job was not done by then.
     pub missed: bool,
 }
 
-/// A picture, and what of it all its timeline shows.
+/// A picture, and whether its timeline shows less than was asked for.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The picture.
     pub svg: String,
-    /// `until 12ms of 3s`, where that is less than was asked for.
+    /// `until 12ms of 3s`, if that is less than was asked for.
     pub less: Option<String>,
 }
 
-/// Of the picture; how high it is depends on what is in it.
+/// The picture's width. Its height depends on what is in it.
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 12.0;
 const TITLE: f64 = 34.0;
-/// Of the panels below the timeline.
+/// The height of the panels below the timeline.
 const PANEL: f64 = 260.0;
 
 impl Picture {
-    /// Whose it is, how many processors there were, and how long it took.
+    /// What it is of, how many processors there were, and how long it took.
     pub fn title(&self) -> String {
         let processors = match self.processors.len() {
             1 => "1 processor".to_owned(),
@@ -173,7 +173,7 @@ impl Picture {
         format!("{}, {processors}, {}", self.title, duration(self.end - self.begin))
     }
 
-    /// Draws it.
+    /// Draws the picture.
     pub fn draw(&self) -> Drawn {
         let kinds = Kinds::new(self.kinds.iter().map(|kind| (kind.name.as_str(), kind.ran)));
         let mut sheet = Sheet::new();

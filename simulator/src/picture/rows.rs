@@ -1,17 +1,17 @@
-//! What a picture has no room for: which threads get a row, and how long names are shown.
+//! What to do without room: which threads get a row, and how names are shortened.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As long as a name is beside pictures and in tables.
+/// The longest name beside pictures and in tables.
 pub const LONGEST_NAME: usize = 40;
 
-/// A name as it is shown where there is room for [`LONGEST_NAME`]: its beginning and its end.
+/// A name of at most [`LONGEST_NAME`] characters: its beginning and its end.
 pub fn short(name: &str) -> String {
     cut(&visible(name), LONGEST_NAME, LONGEST_NAME / 2)
 }
 
-/// A text of others as it can be shown: letters that steer a terminal, or turn the direction of what follows, are written out, as `\u{1b}`.
+/// A foreign text that is safe to show. Characters that control a terminal or the text's direction become `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| {
         letter.is_control()
@@ -24,7 +24,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// Names of at most `most` characters, that differ if these do: left out is the middle, or what is alike.
+/// Names of at most `most` characters, which differ if the full ones do. The middle, or what is alike, is left out.
 pub fn short_names<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<String> {
     let names: Vec<Cow<'_, str>> = names.into_iter().map(visible).collect();
     let names: Vec<&str> = names.iter().map(Cow::as_ref).collect();
@@ -58,8 +58,9 @@ fn cut(name: &str, most: usize, head: usize) -> String {
     name.chars().take(head).chain(['…']).chain(name.chars().skip(length - tail)).collect()
 }
 
-/// Of threads with their kinds, and how long they run, those that get a row, if there are so many: of each kind one, then of each a
-/// second one, and so on. Where that is too many, of the kinds that run most; of each those that run at all.
+/// Which threads get a row, if there are only so many rows. Each thread comes with its kind and how long it runs. Each
+/// kind gets one row, then each a second one, and so on. If there are too few, kinds that run most, and threads that
+/// run at all, come first.
 pub fn chosen(threads: impl IntoIterator<Item = (u64, usize, i64)>, most: usize) -> BTreeSet<u64> {
     let mut kinds: BTreeMap<usize, (i128, Vec<(bool, u64)>)> = BTreeMap::new();
     for (thread, kind, ran) in threads {

@@ -1,4 +1,4 @@
-//! How the processors were shared, over time: areas, one above the other.
+//! How the processors were shared over time, as areas on top of each other.
 
 use super::Picture;
 use super::axis::{Hundredths, Times};
@@ -6,31 +6,31 @@ use super::sheet::{Area, Sheet, pixels};
 use super::styles::{Kinds, Style};
 use crate::sim::duration;
 
-/// From a time to another one.
+/// A stretch of time.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// See above.
+    /// Its beginning.
     pub from: i64,
-    /// See above.
+    /// Its end.
     pub to: i64,
-    /// How long threads of each kind ran, in hundredths of what all processors that there were could have.
+    /// How long each kind ran, in percent of what all processors could have computed.
     pub shares: Vec<f64>,
-    /// Of the same, of how much nothing is known.
+    /// The percentage of which nothing is known.
     pub unknown: f64,
 }
 
-/// So many windows there are, or somewhat fewer, where threads had so many turns.
+/// How many windows there are at most, if threads had so many turns.
 pub fn most_windows(turns: u64) -> usize {
-    /// At most,
+    /// At most.
     const WINDOWS: u64 = 60;
-    /// at least,
+    /// At least.
     const FEWEST: u64 = 12;
-    /// and no more than leave so many turns to each: of shorter ones one thread would have all or nothing, as the timeline shows anyway.
+    /// How many turns a window has at least. In shorter ones, one thread would have all or nothing.
     const TURNS: u64 = 8;
     (turns / TURNS).clamp(FEWEST, WINDOWS) as usize
 }
 
-/// `shown`: the part that the timeline shows.
+/// `shown`: the part of the timeline.
 pub(super) fn draw(sheet: &mut Sheet, area: &Area, picture: &Picture, shown: (i64, i64), kinds: &Kinds) {
     let windows = &picture.windows;
     let length = windows.first().map_or(0, |window| window.to - window.from);

@@ -1,4 +1,4 @@
-//! What panels draw on: shapes of a style, and texts, in pixels.
+//! What panels draw on: shapes with a style, and texts, in pixels.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// What is left for data beside the labels of axes, below a caption.
+    /// The room for data, beside the axes' labels and below a caption.
     pub(super) fn inside(&self) -> Area {
         Area { left: self.left + 42.0, top: self.top + 26.0, width: self.width - 68.0, height: self.height - 52.0 }
     }
 }
 
-/// Which part of a text is where it is said to be.
+/// Which part of a text is at its position.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -31,12 +31,12 @@ pub(super) enum Anchor {
     End,
 }
 
-/// From the left, from the top, width, height.
+/// Left, top, width, height.
 pub(super) type Bar = (f64, f64, f64, f64);
 
-/// Bars are no narrower: what is short is to be seen.
+/// The least width of a bar, so that short times can be seen.
 const LEAST: f64 = 0.75;
-/// How wide a character is, of its height. That of `FONT`, in which all are.
+/// The width of a character, as a part of its height, in `FONT`.
 const CHARACTER: f64 = 0.61;
 const FONT: &str = "DejaVu Sans Mono, Menlo, Consolas, monospace";
 
@@ -50,7 +50,7 @@ impl Sheet {
         Sheet { body: Group::new(), used: BTreeSet::new() }
     }
 
-    /// Bars of one style.
+    /// Draws bars with one style.
     pub(super) fn bars(&mut self, style: Style, bars: impl IntoIterator<Item = Bar>) {
         let mut group = style.group();
         let mut any = false;
@@ -65,7 +65,7 @@ impl Sheet {
         }
     }
 
-    /// A line, or what one encloses: as in the `d` of a path of SVG.
+    /// Draws a line, or the area that it encloses. `path` is the `d` of an SVG path.
     pub(super) fn path(&mut self, style: Style, path: &str) {
         if !path.is_empty() {
             self.used.insert(style);
@@ -73,18 +73,18 @@ impl Sheet {
         }
     }
 
-    /// An axis, or a line of a grid, that has no style of its own.
+    /// Draws an axis or a line of a grid, which has no style.
     pub(super) fn rule(&mut self, path: &str, colour: &str) {
         self.body.append(line(path).set_all([("fill", "none"), ("stroke", colour), ("stroke-width", "1")]));
     }
 
-    /// Above all, no wider than this.
+    /// Draws the title, no wider than this.
     pub(super) fn title(&mut self, title: &str, most: f64) {
         const SIZE: f64 = 16.0;
         self.text(MARGIN, 23.0, SIZE, Anchor::Start, &fitting(title, SIZE, most));
     }
 
-    /// Above a panel or timeline.
+    /// Draws a caption above a panel or timeline.
     pub(super) fn caption(&mut self, left: f64, top: f64, most: f64, caption: &str) {
         const SIZE: f64 = 13.0;
         self.text(left, top + 12.0, SIZE, Anchor::Start, &fitting(caption, SIZE, most));
@@ -94,7 +94,7 @@ impl Sheet {
         self.body.append(written(x, y, size, anchor, text));
     }
 
-    /// A text on bars, with white around its letters.
+    /// Draws a text on bars, with white around its letters.
     pub(super) fn text_upon(&mut self, x: f64, y: f64, size: f64, text: &str) {
         let written = written(x, y, size, Anchor::Start, text);
         let around =
@@ -102,7 +102,7 @@ impl Sheet {
         self.body.append(around.into_iter().fold(written, |text, (name, value)| text.set(name, value)));
     }
 
-    /// What stands together.
+    /// Groups what belongs together.
     pub(super) fn group(&mut self, name: &str, draw: impl FnOnce(&mut Sheet)) {
         let mut inner = Sheet::new();
         draw(&mut inner);
@@ -110,7 +110,7 @@ impl Sheet {
         self.body.append(inner.body.set("id", name));
     }
 
-    /// The styles that are used so far.
+    /// The styles that have been used.
     pub(super) fn used(&self) -> BTreeSet<Style> {
         self.used.clone()
     }
@@ -141,7 +141,7 @@ pub(super) fn fitting(text: &str, size: f64, most: f64) -> String {
     short_names([text], characters).concat()
 }
 
-/// A length or place, to a hundredth of a pixel.
+/// A length or position, to a hundredth of a pixel.
 pub(super) fn pixels(length: f64) -> String {
     let text = format!("{length:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,11 +1,11 @@
-//! How what is drawn looks: of each kind of threads, and of what becomes of threads.
+//! The styles of what is drawn: of kinds of threads and of their states.
 
 use svg::Node;
 use svg::node::element::{Definitions, Group, Path, Pattern, Rectangle};
 
 use super::short_names;
 
-/// Distinct for who does not see colours as most do (Okabe and Ito), and the ink that is seen on each.
+/// Colours that people with colour blindness can distinguish (Okabe and Ito), each with an ink that is legible on it.
 const COLOURS: [(&str, &str); 7] = [
     ("#0072b2", "#fff"),
     ("#e69f00", "#000"),
@@ -15,9 +15,9 @@ const COLOURS: [(&str, &str); 7] = [
     ("#56b4e9", "#000"),
     ("#444", "#fff"),
 ];
-/// As many kinds are told from each other, in black and white, too; the rest is one.
+/// How many kinds have styles of their own, even in black and white. The others share one.
 const SEVERAL: usize = 12;
-/// On the colour of each, in a square of 6 by 6.
+/// Drawn on the colour of each kind, in a square of 6 by 6.
 const HATCHES: [&str; SEVERAL] = [
     "",
     "M-1 1L1 -1M0 6L6 0M5 7L7 5",
@@ -46,43 +46,43 @@ const DASHES: [&str; SEVERAL] = [
     "20 3 1 3",
     "4 1",
 ];
-/// As long as names are.
+/// The length of names.
 const NAME: usize = 30;
 
-/// How something looks, and so what it means. In the order of the key.
+/// How something looks, and so what it means. The key has this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Style {
-    /// Time of threads of a kind, by its place among those that are told from each other.
+    /// The time of a kind with a style of its own, by its place among these.
     Kind(usize),
-    /// Of all others.
+    /// The time of all other kinds.
     Others,
-    /// The distribution of such a kind.
+    /// The distribution of a kind.
     Line(usize),
     Ready,
     Waits,
-    /// It waits, and another one runs on its turn.
+    /// It waits, and another thread runs on its turn.
     Lends,
-    /// It runs on the turn of another one.
+    /// It runs on another thread's turn.
     Lent,
     Deadline,
     Missed,
     /// Events are missing.
     Unknown,
-    /// Of all the time, what the timeline shows.
+    /// The part of the time that the timeline shows.
     Part,
-    /// Of a chart: each that was measured.
+    /// The single measurements of a chart.
     Dots,
 }
 
-/// Which kinds are told from each other.
+/// Which kinds have styles of their own.
 pub(super) struct Kinds {
     names: Vec<String>,
-    /// Of each kind.
+    /// By kind.
     places: Vec<Option<usize>>,
 }
 
 impl Kinds {
-    /// Those that ran most, of kinds with their names and how long they ran.
+    /// Kinds come with their names and how long they ran. Those that ran most get styles.
     pub(super) fn new<'a>(kinds: impl IntoIterator<Item = (&'a str, i128)>) -> Self {
         let (names, ran): (Vec<&str>, Vec<i128>) = kinds.into_iter().unzip();
         let mut most: Vec<usize> = (0..names.len()).collect();
@@ -102,7 +102,7 @@ impl Kinds {
         self.places.get(kind).copied().flatten()
     }
 
-    /// As it is shown.
+    /// The name, as it is shown.
     pub(super) fn name(&self, kind: usize) -> &str {
         self.names.get(kind).map_or("", String::as_str)
     }
@@ -128,7 +128,7 @@ impl Kinds {
         }
     }
 
-    /// What bars of kinds are filled with.
+    /// The fillings of bars.
     pub(super) fn patterns(&self, unknown: bool) -> Definitions {
         let mut definitions = Definitions::new();
         if unknown {
@@ -173,7 +173,7 @@ impl Style {
         }
     }
 
-    /// For shapes of this style.
+    /// A group of shapes in this style.
     pub(super) fn group(self) -> Group {
         let group = Group::new().set("class", self.class());
         let line =

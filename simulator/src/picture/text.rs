@@ -1,4 +1,4 @@
-//! Who ran when, in characters: `█` runs, `▏` does so for less than can be seen, `░` is ready, `·` waits.
+//! A timeline in characters: `█` runs, `▏` runs too shortly to be seen, `░` is ready, `·` waits.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -7,33 +7,33 @@ use super::rows::chosen;
 use super::{LONGEST_NAME, Picture, State, Stay, short_names};
 use crate::sim::{duration, exact};
 
-/// What becomes of a thread.
+/// The row of a thread.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// In the order in which they came.
+    /// By the order in which threads came.
     pub thread: u64,
-    /// Of each there is a row before there are two of one.
+    /// Each kind gets a row before any gets two.
     pub kind: usize,
-    /// What it is called.
+    /// The thread's name.
     pub label: String,
-    /// To what its state changes when.
+    /// When its state changes, and to what.
     pub changes: Vec<(i64, State)>,
-    /// It has a row before those that are not.
+    /// It gets a row before threads that are not.
     pub concerned: bool,
 }
 
 /// Rows and columns.
 const ROWS: usize = 16;
 const COLUMNS: usize = 72;
-/// Someone runs there for a while that is too short to be seen.
+/// A thread runs there, too shortly to be seen.
 const BRIEFLY: char = '▏';
-/// So many changes are told from each other.
+/// How many changes can be distinguished.
 pub(crate) const SEEN: usize = 180;
 
-/// What is between two instants; `end`: of all. `around` is marked.
+/// The part between two instants. `end`: of the whole time. `around` is marked.
 pub fn picture(mut rows: Vec<Row>, (from, to): (i64, i64), end: i64, around: Option<i64>) -> String {
     let column = |time: i64| column(time, from, to);
-    // Those of which something is to be seen.
+    // Only rows with something to see.
     rows.iter_mut().for_each(|row| row.changes.retain(|(time, _)| *time < to));
     rows.retain(|row| match row.changes.last() {
         Some((time, State::Ended)) => *time >= from,
@@ -49,7 +49,7 @@ pub fn picture(mut rows: Vec<Row>, (from, to): (i64, i64), end: i64, around: Opt
     let wide = rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     if let Some(around) = around {
-        // What happened before anything that is kept is on the left of it.
+        // What happened before what is kept is at the left.
         let sign = if around < from { '◀' } else { '▼' };
         text.push_str(&format!("  {:wide$}  {}{sign} {}\n", "", " ".repeat(column(around)), exact(around)));
     }
@@ -69,14 +69,14 @@ pub fn picture(mut rows: Vec<Row>, (from, to): (i64, i64), end: i64, around: Opt
     text
 }
 
-/// Where an instant is, between two.
+/// The column of an instant.
 fn column(time: i64, from: i64, to: i64) -> usize {
     let width = i128::from((to - from).max(1));
     usize::try_from((i128::from(time - from) * COLUMNS as i128 / width).max(0)).unwrap_or(0).min(COLUMNS)
 }
 
 impl Row {
-    /// What it was in from then to then: in each cell what lasts longest there.
+    /// The states in this part. Each cell shows the one that lasts longest there.
     fn cells(&self, from: i64, to: i64) -> String {
         let mut cells: Vec<(i64, char)> = vec![(0, ' '); COLUMNS];
         let seen = |state: State| match state {
@@ -94,7 +94,7 @@ impl Row {
             }
         }
         let mut line: Vec<char> = cells.iter().map(|(_, sign)| *sign).collect();
-        // Where it ran and other things lasted longer, that it ran is to be seen all the same; and that it was there at all.
+        // A run is shown even where other states last longer; and so is a thread that was there at all.
         let is_empty = line.iter().all(|sign| *sign == ' ');
         let mut brief: Vec<(i64, i64, char)> = Vec::new();
         for (since, until, state) in self.stays(to).filter(|(since, until, _)| since < until) {
@@ -104,7 +104,7 @@ impl Row {
                 State::Ready | State::Blocked | State::Ended => continue,
             };
             match brief.last_mut() {
-                // A turn after the other is one run.
+                // Turns without a gap are one run.
                 Some((_, end, before)) if *end == since && *before == sign => *end = until,
                 Some(_) | None => brief.push((since, until, sign)),
             }
@@ -121,7 +121,7 @@ impl Row {
         line.into_iter().collect()
     }
 
-    /// From when to when it was in what, until then.
+    /// From when to when it was in each state, until `to`.
     fn stays(&self, to: i64) -> impl Iterator<Item = (i64, i64, State)> {
         let ends = self.changes.iter().skip(1).map(move |(next, _)| (*next).min(to)).chain([to]);
         self.changes.iter().zip(ends).map(|((time, state), until)| (*time, until, *state))
@@ -136,7 +136,7 @@ impl Row {
     }
 }
 
-/// The cells of a stay between two instants, and how much of it is in each.
+/// The cells of a stay, and how much of it is in each.
 fn shares(since: i64, until: i64, from: i64, to: i64) -> impl Iterator<Item = (usize, i64)> {
     let width = i128::from((to - from).max(1));
     let edge = move |cell: usize| from + i64::try_from(cell as i128 * width / COLUMNS as i128).unwrap_or(0);
@@ -147,7 +147,7 @@ fn shares(since: i64, until: i64, from: i64, to: i64) -> impl Iterator<Item = (u
 }
 
 impl Picture {
-    /// Its timeline, for a terminal: of the beginning only as much as is told from each other, unless a part was asked for.
+    /// The timeline for a terminal: only as much of the beginning as can be distinguished, unless a part was asked for.
     pub fn text(&self) -> String {
         let part = &self.part;
         let mut stays: Vec<Stay> = part.stays.clone();
@@ -165,7 +165,7 @@ impl Picture {
     }
 }
 
-/// With nothing where nothing is known.
+/// Nothing, where nothing is known.
 fn changes(stays: &[Stay], thread: u64) -> Vec<(i64, State)> {
     let mut changes: Vec<(i64, State)> = Vec::new();
     for stay in stays.iter().filter(|stay| stay.thread == thread) {
@@ -191,7 +191,7 @@ mod tests {
     fn what_runs_for_less_than_a_cell_is_seen() {
         let brief = row(0, &[(0, State::Blocked), (300, RUNS), (301, State::Blocked)], false);
         assert_eq!(brief.cells(0, 7200), format!("···▏{}", "·".repeat(68)));
-        // No part of a longer run is one.
+        // A part of a longer run is not brief.
         let long = row(0, &[(0, State::Blocked), (301, RUNS), (501, State::Blocked)], false);
         assert_eq!(long.cells(0, 7200), format!("···██{}", "·".repeat(67)));
         let gone = row(0, &[(310, State::Ready), (311, RUNS), (312, State::Ended)], false);

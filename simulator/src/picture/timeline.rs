@@ -1,4 +1,4 @@
-//! Who ran, was ready and waited when: a row for each processor, and one for each thread.
+//! The states of threads over time: a row for each processor and each thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,27 +9,27 @@ use super::styles::{Kinds, Style};
 use super::{Due, Gap, MARGIN, Picture, State, Stay, WIDTH};
 use crate::sim::duration;
 
-/// So many rows there are at most.
+/// How many rows there are at most.
 const THREADS: usize = 32;
 const PROCESSORS: usize = 8;
 /// Of a row.
 const HEIGHT: f64 = 20.0;
 const SIZE: f64 = 12.0;
-/// More stays are not told from each other in a row; the picture ends earlier then.
+/// How many stays can be distinguished in a row. With more, the picture ends earlier.
 const STAYS: usize = 240;
 
 pub(super) struct Rows<'a> {
     picture: &'a Picture,
-    /// As far as the picture goes.
+    /// Until the end of the picture.
     stays: Vec<Stay>,
     until: i64,
-    /// From above, with their kinds.
+    /// From the top, with their kinds.
     threads: Vec<(u64, usize)>,
-    /// Of each kind, how many have no row.
+    /// How many threads of each kind have no row.
     more: BTreeMap<usize, usize>,
 }
 
-/// An arrow that points down, from there.
+/// An arrow that points down from here.
 pub(super) fn deadline(x: f64, top: f64) -> String {
     let (x, top) = (pixels(x), pixels(top));
     format!("M{x} {top}v14m-2.5 -4l2.5 4l2.5 -4")
@@ -43,7 +43,7 @@ pub(super) fn missed(x: f64, middle: f64) -> String {
 /// What has a row.
 enum Row {
     Processor(usize),
-    /// With its kind.
+    /// The thread, and its kind.
     Thread(u64, usize),
     /// Only words.
     More,
@@ -67,17 +67,17 @@ impl<'a> Rows<'a> {
         Rows { picture, stays, until, threads, more }
     }
 
-    /// From when to when.
+    /// The part of the time that is shown.
     pub(super) fn shown(&self) -> (i64, i64) {
         (self.picture.part.from, self.until)
     }
 
-    /// How much it is, where that is less than was asked for.
+    /// How much is shown, if that is less than was asked for.
     pub(super) fn less(&self) -> Option<String> {
         (self.until < self.picture.part.asked).then(|| self.part()).flatten()
     }
 
-    /// How much it is, if that is not all.
+    /// How much is shown, if that is not all.
     fn part(&self) -> Option<String> {
         let (until, all) = (duration(self.until), duration(self.picture.end));
         let from = self.picture.part.from;
@@ -90,7 +90,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Draws it, and says how high it is.
+    /// Draws the timeline. Returns its height.
     pub(super) fn draw(&self, sheet: &mut Sheet, top: f64, kinds: &Kinds) -> f64 {
         let labels = self.labels(kinds);
         let widest = labels.iter().map(|(label, _)| width(label, SIZE)).fold(0.0, f64::max);
@@ -120,7 +120,7 @@ impl<'a> Rows<'a> {
         bottom + 22.0 - top
     }
 
-    /// From above.
+    /// From the top.
     fn labels(&self, kinds: &Kinds) -> Vec<(String, Row)> {
         let processors = &self.picture.processors;
         let mut labels: Vec<(String, Row)> = processors
@@ -195,7 +195,7 @@ impl<'a> Rows<'a> {
         sheet.bars(Style::Lent, lent);
     }
 
-    /// A frame where a thread lends its turn, and a line from there to who runs on it.
+    /// Frames around lent turns, each with a line to the thread that runs on it.
     fn lending(&self, sheet: &mut Sheet, places: &BTreeMap<u64, f64>, times: &Times) {
         let mut path = String::new();
         for stay in &self.stays {
@@ -234,7 +234,7 @@ fn on(state: State) -> Option<usize> {
     }
 }
 
-/// Those that took time, by when they began; what goes on as it was is one.
+/// The stays that took time, by their beginnings. Consecutive ones in the same state are joined.
 fn joined(stays: &[Stay]) -> Vec<Stay> {
     let mut stays: Vec<Stay> =
         stays.iter().filter(|stay| stay.from < stay.to && stay.state != State::Ended).copied().collect();
@@ -258,7 +258,7 @@ fn seen(stays: &[Stay]) -> BTreeSet<u64> {
     stays.iter().map(|stay| stay.thread).collect()
 }
 
-/// The threads that have rows: where not all can, those that run.
+/// The threads that have rows. If not all can, those that run.
 fn rows_of(stays: &[Stay], kind: impl Fn(&u64) -> usize) -> BTreeSet<u64> {
     let mut ran: BTreeMap<u64, i64> = BTreeMap::new();
     for stay in stays {
@@ -268,7 +268,7 @@ fn rows_of(stays: &[Stay], kind: impl Fn(&u64) -> usize) -> BTreeSet<u64> {
     chosen(ran.into_iter().map(|(thread, ran)| (thread, kind(&thread), ran)), THREADS)
 }
 
-/// Until when no row has more in it than can be seen.
+/// The last instant up to which every row is legible.
 fn legible(stays: &[Stay], rows: &BTreeSet<u64>, dues: &[Due], end: i64) -> i64 {
     let mut each: BTreeMap<(bool, u64), Vec<i64>> = BTreeMap::new();
     for stay in stays {

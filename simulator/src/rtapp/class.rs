@@ -1,8 +1,8 @@
-//! Linux's classes of threads, and what priorities, budgets and deadlines mean in each: what a policy is told of them.
+//! Linux's scheduling classes, and what policies are told of their priorities, budgets and deadlines.
 //!
-//! Our policies take higher priorities for more urgent. A real-time priority is told as it is, 1 to 99. A nice value is the more urgent the
-//! less it is, and no thread that has one is as urgent as one of the real-time classes: -20 to 19 are told as 0 to -39. `SCHED_IDLE`
-//! is below all of them, `SCHED_DEADLINE` above.
+//! To our policies, higher priorities are more urgent. Real-time priorities, 1 to 99, are told as they are. Nice values
+//! are more urgent the lower they are, and less urgent than any real-time class: -20 to 19 are told as 0 to -39.
+//! `SCHED_IDLE` is below all of them, `SCHED_DEADLINE` above.
 
 use super::json::{Json, find};
 use super::{LONGEST, Object, Wrong, microseconds, named, whole, wrong};
@@ -16,7 +16,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Of the policy that stands there.
+    /// The class of the `policy` in the file.
     pub(super) fn read(value: &Json, place: &str) -> Result<Class, Wrong> {
         Ok(match named(value, place)? {
             "SCHED_OTHER" | "SCHED_BATCH" => Class::Nice,
@@ -25,16 +25,16 @@ impl Class {
             "SCHED_DEADLINE" => Class::Deadline,
             other => {
                 let all = "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE";
-                return Err(wrong(place, format!("there is no policy `{other}` of Linux's; there are {all}")));
+                return Err(wrong(place, format!("Linux has no policy `{other}`; it has {all}")));
             }
         })
     }
 
-    /// How urgent a thread is for our policies whose `priority` in rt-app's file is this; without one, what rt-app takes.
+    /// The priority for our policies of a thread with this `priority` in rt-app's file, or with rt-app's default.
     fn urgency(self, priority: Option<i64>) -> i64 {
         match self {
             Class::Nice => -20 - priority.unwrap_or(0),
-            // Linux does not look at it.
+            // Linux ignores it.
             Class::Idle => -60,
             Class::RealTime => priority.unwrap_or(10),
             Class::Deadline => 100,
@@ -50,17 +50,17 @@ impl Class {
     }
 }
 
-/// What a task or a phase says of how its thread is to be run.
+/// What a task or phase says of how its thread is scheduled.
 pub(super) struct Said<'j> {
     of: &'j Object,
     place: &'j str,
-    /// Of a task; it is where `period` and `deadline` stand in old files.
+    /// It is a task: in old files, `period` and `deadline` stand there.
     is_task: bool,
-    /// A task that has phases: `runtime` is no event there.
+    /// It is a task with phases: there, `runtime` is no event.
     has_phases: bool,
 }
 
-/// A value for a variable that policies import, and the place of what says it.
+/// A value for a variable that policies import, and the place in the file that says it.
 pub(super) type Told = (String, String);
 
 impl<'j> Said<'j> {
@@ -76,12 +76,12 @@ impl<'j> Said<'j> {
         format!("{}.{name}", self.place)
     }
 
-    /// The class that it names.
+    /// The class that it names, if any.
     pub(super) fn class(&self) -> Result<Option<Class>, Wrong> {
         find(self.of, "policy").map(|value| Class::read(value, &self.at("policy"))).transpose()
     }
 
-    /// Where its priority stands, or the class of which it is the usual one.
+    /// The place of its priority, or of the class whose default it takes.
     pub(super) fn place_of_priority(&self) -> Option<String> {
         ["priority", "policy"].into_iter().find(|name| find(self.of, name).is_some()).map(|name| self.at(name))
     }
@@ -90,7 +90,7 @@ impl<'j> Said<'j> {
         find(self.of, "priority").is_some()
     }
 
-    /// How urgent it is in this class, if that is said, by a priority or by another class.
+    /// How urgent it is in this class, if it says so by a priority or another class.
     pub(super) fn urgency(&self, class: Class) -> Result<Option<i64>, Wrong> {
         let Some(value) = find(self.of, "priority") else {
             let usual = self.is_task || find(self.of, "policy").is_some();
@@ -110,7 +110,7 @@ impl<'j> Said<'j> {
         Ok(Some(class.urgency(Some(priority))))
     }
 
-    /// Budget, period and deadline of `SCHED_DEADLINE`; no other class has them.
+    /// Budget, period and deadline, which only `SCHED_DEADLINE` has.
     pub(super) fn reservation(&self, class: Class) -> Result<Vec<Told>, Wrong> {
         let legacy = |name: &'static str| self.is_task.then_some(name);
         let names = [
@@ -141,7 +141,7 @@ impl<'j> Said<'j> {
             told.push((format!("{variable} = {value}us"), place));
         }
         let [budget, period, deadline] = times;
-        // As rt-app has it. A deadline that is not said is the period's for whoever goes by it.
+        // As in rt-app. Without a deadline, policies that use one take the period's.
         if let (Some((value, place)), None) = (&budget, &period) {
             told.insert(1, (format!("period = {value}us"), place.clone()));
         }
@@ -160,10 +160,10 @@ impl<'j> Said<'j> {
     }
 }
 
-/// The class of a thread when each of its phases begins: `policy` holds from then on.
+/// The class of a thread at the beginning of each phase. A phase's `policy` holds from then on.
 ///
 /// # Errors
-/// A phase says a priority, or a budget, and no class, and has another one the first time than when the thread does all again.
+/// A phase names a priority or budget without a class, and would have another class in later rounds than in the first.
 pub(super) fn of_phases(task: Class, phases: &[(String, &Object)], again: bool) -> Result<Vec<Class>, Wrong> {
     let last = phases.iter().rev().find_map(|(place, phase)| Said::by_phase(phase, place).class().transpose());
     let last = last.transpose()?.filter(|_| again).unwrap_or(task);
@@ -178,7 +178,7 @@ pub(super) fn of_phases(task: Class, phases: &[(String, &Object)], again: bool) 
                 .into_iter()
                 .find(|name| find(phase, name).is_some())
         {
-            let what = "the thread is of one class the first time, and of another when it does this again: write the `policy`, too";
+            let what = "the thread has one class the first time, and another in later rounds: write the `policy`, too";
             return Err(wrong(&said.at(name), what));
         }
         classes.push(first);
@@ -186,8 +186,8 @@ pub(super) fn of_phases(task: Class, phases: &[(String, &Object)], again: bool) 
     Ok(classes)
 }
 
-/// Where the first priority stands, if no task says its class, nor any phase, and each has a priority from 1 to 99: a file of real-time
-/// threads, most likely, whose class is missing. One of nice values has some below 0, or threads that say none.
+/// The place of the first priority, if no task or phase names a class and each priority is from 1 to 99. Then these are
+/// most likely real-time threads whose class is missing: of nice values, some would be below 0 or missing.
 pub(super) fn unclear(tasks: &Object) -> Option<String> {
     let mut first = None;
     for (name, what) in tasks {
@@ -215,5 +215,5 @@ pub(super) fn unclear(tasks: &Object) -> Option<String> {
     first
 }
 
-/// The longest time that a file can say, in microseconds, is one that a scenario has.
+/// The longest time in a file, in microseconds, must be one that scenarios can have.
 const _: () = assert!(LONGEST < i64::MAX / 1000);

@@ -1,5 +1,5 @@
-//! JSON as rt-app's `workgen` takes it: with comments of C, with commas after the last of a list, and with the same name several
-//! times in an object, in their order: `"run": 5, "sleep": 5, "run": 5`.
+//! JSON as rt-app's `workgen` accepts it: with C's comments, with commas after the last element, and with the same name
+//! several times in an object, in order: `"run": 5, "sleep": 5, "run": 5`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,12 +14,12 @@ pub(super) enum Json {
     Object(Vec<(String, Json)>),
     List(Vec<Json>),
     Flag(bool),
-    /// Nothing that a workload is made of.
+    /// No part of a workload.
     Other,
 }
 
 impl Json {
-    /// Or what is wrong, and where.
+    /// Reads a text, or returns what is wrong, and where.
     pub(super) fn read(text: &str) -> Result<Json, (String, Range<usize>)> {
         serde_json::from_str(&strict(text)).map_err(|error| {
             let what = error.to_string();
@@ -39,7 +39,7 @@ impl Json {
     }
 }
 
-/// Each of an object, with what it is called in a place: `run`, and the second of that name `run[2]`.
+/// The members of an object, with their names in places: `run`, and the second one `run[2]`.
 pub(super) fn labelled(object: &[(String, Json)]) -> impl Iterator<Item = (String, &str, &Json)> {
     let mut counts = HashMap::new();
     object.iter().map(move |(name, value)| {
@@ -53,7 +53,7 @@ fn label(name: &str, count: usize) -> String {
     if count == 1 { name.to_owned() } else { format!("{name}[{count}]") }
 }
 
-/// Where the name stands to which these lead, such as `tasks.a.run[2]`; or the last of them that there is. `text` can be read.
+/// The position of a name by its place, such as `tasks.a.run[2]`; or of the last one on the way. `text` is readable.
 pub(super) fn position(text: &str, place: &str) -> Option<Range<usize>> {
     let text = strict(text);
     let mut place = place;
@@ -65,19 +65,19 @@ pub(super) fn position(text: &str, place: &str) -> Option<Range<usize>> {
     }
 }
 
-/// An object on the way, or a list.
+/// An object or list on the way.
 #[derive(Default)]
 struct Level {
     place: Option<String>,
     counts: HashMap<String, usize>,
-    /// A string is a name here, not a value.
+    /// A string here is a name, not a value.
     names: bool,
 }
 
 fn name_at(text: &str, place: &str) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut levels: Vec<Level> = Vec::new();
-    // Of the value that comes next.
+    // The place of the next value.
     let mut next = Some(String::new());
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -113,7 +113,7 @@ fn name_at(text: &str, place: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The first of this name.
+/// The first member of this name.
 pub(super) fn find<'j>(object: &'j [(String, Json)], name: &str) -> Option<&'j Json> {
     object.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
@@ -142,7 +142,7 @@ impl<'de> Visitor<'de> for Values {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Json, E> {
-        // Whatever it is of, it is too much.
+        // Too large for anything.
         Ok(Json::Whole(i64::try_from(value).unwrap_or(i64::MAX)))
     }
 
@@ -175,11 +175,11 @@ impl<'de> Visitor<'de> for Values {
     }
 }
 
-/// The same with blanks in place of comments, and of commas after which nothing comes: places in messages stay right.
+/// The text with blanks instead of comments and of commas before an end, so that places in messages stay right.
 fn strict(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let (mut at, mut quoted) = (0, false);
-    // A comma that nothing but blanks and comments has followed.
+    // A comma that was followed only by blanks and comments.
     let mut comma = None;
     while at < bytes.len() {
         let rest = &bytes[at..];
@@ -209,7 +209,7 @@ fn strict(text: &str) -> String {
         }
         at += 1;
     }
-    // Comments become blanks as wholes, and everything else stays: it is text as before.
+    // Only whole comments become blanks, so it is still text.
     String::from_utf8(bytes).unwrap_or_default()
 }
 

@@ -1,40 +1,40 @@
-//! What may stand in a file of rt-app's, and where. What it would pass over is refused, and so is what no scenario can say: a
-//! workload that is simulated is the one that was written.
+//! What may stand in rt-app's files, and where. What rt-app would ignore is refused, and so is what scenarios cannot
+//! say: so what is simulated is what was written.
 
 use std::collections::BTreeMap;
 
 use super::json::{Json, labelled};
 use super::{Object, Wrong, named, wrong};
 
-/// Where something stands.
+/// Where a name stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     /// A task that has `phases`.
     Task,
-    /// A task without, which is its own only phase.
+    /// A task without `phases`, which is its own only phase.
     TaskAlone,
     Phase,
 }
 
-/// What a task or a phase does, in the order in which rt-app looks for them: a name is that of the first which it begins with,
-/// so that `run2`, and `run_in` too, is `run`.
+/// What tasks and phases do. A name belongs to the first of these with which it begins, as in rt-app: so `run2` is
+/// `run`, and `run_in`, too.
 const EVENTS: [&str; 20] = [
     "lock", "unlock", "wait", "signal", "broad", "sync", "sleep", "runtime", "run", "timer", "suspend", "resume",
     "memrun", "mem", "iorun", "yield", "barrier", "fork", "sem_post", "sem_wait",
 ];
 
-/// What sort of event that is, if it is one.
+/// The kind of event, if the name is one.
 pub(super) fn event(name: &str) -> Option<&'static str> {
     EVENTS.into_iter().find(|event| name.starts_with(event))
 }
 
-/// What a task and a phase can say of how threads are run, or how often.
+/// What tasks and phases can say of how threads are scheduled, or how often.
 const OF_BOTH: [&str; 6] = ["loop", "policy", "priority", "dl-runtime", "dl-period", "dl-deadline"];
 
-/// What a task alone can say.
+/// What only tasks can say.
 const OF_TASKS: [&str; 5] = ["instance", "delay", "phases", "period", "deadline"];
 
-/// What of `global` has nothing to do with what threads do: how rt-app measures and logs, and with what it fills time.
+/// Parts of `global` that do not change what threads do: how rt-app measures and logs, and how it fills time.
 const OF_NO_EFFECT: [&str; 11] = [
     "calibration",
     "gnuplot",
@@ -49,7 +49,7 @@ const OF_NO_EFFECT: [&str; 11] = [
     "cumulative_slack",
 ];
 
-/// All that stands in the file is known.
+/// Checks the top level of a file.
 pub(super) fn of_file(root: &Object) -> Result<(), Wrong> {
     once(root, "", |name, place, _| match name {
         "tasks" | "global" | "resources" => Ok(()),
@@ -71,7 +71,7 @@ pub(super) fn of_global(global: &Object) -> Result<(), Wrong> {
     })
 }
 
-/// All that stands in a task, or in a phase of one. `processors`: so many are simulated.
+/// Checks a task, or a phase of one. `processors`: how many are simulated.
 pub(super) fn of_task(of: &Object, place: &str, level: Level, processors: u32) -> Result<(), Wrong> {
     let plain = of.iter().filter(|(name, _)| event(name).is_none());
     once_of(plain, place, |name, place, value| property(name, place, value, level, processors))?;
@@ -79,9 +79,9 @@ pub(super) fn of_task(of: &Object, place: &str, level: Level, processors: u32) -
         return Ok(());
     }
     for (label, name, _) in labelled(of) {
-        // It says the budget there: see `class`.
+        // `runtime` is the budget there: see `class`.
         if event(name).is_some() && name != "runtime" {
-            let what = "a task that has `phases` does what they say: rt-app passes over this; write it in one of them";
+            let what = "a task with `phases` does only what they say: rt-app ignores this; write it in one of them";
             return Err(wrong(&format!("{place}.{label}"), what));
         }
     }
@@ -93,26 +93,25 @@ fn property(name: &str, place: &str, value: &Json, level: Level, processors: u32
         _ if OF_BOTH.contains(&name) => Ok(()),
         _ if OF_TASKS.contains(&name) && level != Level::Phase => Ok(()),
         "delay" => {
-            let what = "rt-app looks at `delay` in a task, and passes over it in a phase; write it in the task, or `sleep` here";
+            let what =
+                "rt-app reads `delay` in a task, and ignores it in a phase; write it in the task, or `sleep` here";
             Err(wrong(place, what))
         }
         _ if OF_TASKS.contains(&name) => {
-            Err(wrong(place, format!("rt-app looks at `{name}` in a task, and passes over it in a phase")))
+            Err(wrong(place, format!("rt-app reads `{name}` in a task, and ignores it in a phase")))
         }
         "cpus" => all_processors(value, place, processors),
-        // None, as in rt-app.
+        // No group, as in rt-app.
         "taskgroup" if *value == Json::Text(String::new()) => Ok(()),
         "taskgroup" => Err(wrong(place, "groups of tasks are not simulated; a hierarchy of policies has some")),
         "util_min" | "util_max" if *value == Json::Whole(-1) => Ok(()),
-        "util_min" | "util_max" => {
-            Err(wrong(place, "no policy is told what utilization is to be assumed; leave it out"))
-        }
-        "nodes_membind" => Err(wrong(place, "where memory is, is not simulated; leave it out")),
-        _ => Err(unknown(name, place, "leave it out; docs/scenarios.md has the list of what is")),
+        "util_min" | "util_max" => Err(wrong(place, "policies are not told what utilization to assume; leave it out")),
+        "nodes_membind" => Err(wrong(place, "the placement of memory is not simulated; leave it out")),
+        _ => Err(unknown(name, place, "leave it out; docs/scenarios.md lists what can be")),
     }
 }
 
-/// Where a thread may run on every processor there is, nothing is asked for.
+/// A thread that may run on every processor asks for nothing.
 fn all_processors(value: &Json, place: &str, processors: u32) -> Result<(), Wrong> {
     let Json::List(list) = value else { return Err(wrong(place, "this is no list of processors, `[0, 1]`")) };
     let mut allowed = Vec::new();
@@ -135,15 +134,15 @@ fn all_processors(value: &Json, place: &str, processors: u32) -> Result<(), Wron
         return Ok(());
     }
     let what =
-        format!("a thread that may run on some of the {processors} processors alone is not simulated; leave it out");
+        format!("a thread that may run on only some of the {processors} processors is not simulated; leave it out");
     Err(wrong(place, what))
 }
 
 fn unknown(name: &str, place: &str, help: &str) -> Wrong {
-    wrong(place, format!("`{name}` is nothing that can be simulated: {help}"))
+    wrong(place, format!("`{name}` cannot be simulated: {help}"))
 }
 
-/// Each name of an object, its place and its value, of which none stands twice.
+/// Visits the members of an object, with their places. No name may occur twice.
 fn once(of: &Object, place: &str, each: impl Fn(&str, &str, &Json) -> Result<(), Wrong>) -> Result<(), Wrong> {
     once_of(of.iter(), place, each)
 }
@@ -164,7 +163,7 @@ fn once_of<'j>(
     Ok(())
 }
 
-/// Old versions want resources declared; newer ones read what is there, and need none of it.
+/// Old versions demand declared resources. Newer ones do not need them.
 pub(super) fn of_resources(resources: &Json) -> Result<(), Wrong> {
     let Json::Object(resources) = resources else { return Err(wrong("resources", "this is no object, `{ … }`")) };
     for (label, name, of) in labelled(resources) {

@@ -1,7 +1,7 @@
 //! Workloads of rt-app (https://github.com/scheduler-tools/rt-app), which describes threads in JSON, as scenarios.
 //!
-//! What a thread does is translated, and its priority, budget, period and deadline are, for policies that import such variables
-//! ([`class`]). Whatever else stands in a file is refused, unless it can make no difference ([`keys`]).
+//! Translated are what threads do, and their priorities, budgets, periods and deadlines, for policies that import these
+//! ([`class`]). Anything else in a file is refused, unless it makes no difference ([`keys`]).
 
 mod class;
 mod json;
@@ -17,14 +17,14 @@ use json::{Json, find, labelled, position};
 use keys::{Level, event};
 use names::Names;
 
-/// What cannot be a scenario, and where in the file: `tasks.thread0.phases.p1.timer`.
+/// What cannot become a scenario, and its place in the file: `tasks.thread0.phases.p1.timer`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// The names on the way there, with dots; empty if it is no JSON.
+    /// The names that lead to it, separated by dots; empty if the file is no JSON.
     pub place: String,
     /// What is wrong with it.
     pub what: String,
-    /// Where that is in the text.
+    /// Its position in the text.
     pub at: Range<usize>,
 }
 
@@ -34,42 +34,42 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// The longest time that a scenario has, in microseconds.
+/// The longest time that a scenario can have, in microseconds.
 const LONGEST: i64 = i64::MAX / 4000;
 
 /// The most threads of a task.
 const MOST_INSTANCES: i64 = 10_000_000;
 
-/// How long a workload is simulated that goes on until somebody ends it.
+/// How long a workload without an end is simulated.
 pub const ENDLESS: &str = "10s";
 
-/// Of the whole workload, in seconds; -1, as rt-app takes it, until all tasks end.
+/// How long the workload takes, in seconds; -1, rt-app's default: until all tasks end.
 const DURATION: &str = "global.duration";
 
-/// Whether the owner of a lock is as urgent as those that wait for it.
+/// Whether the owner of a lock inherits the urgency of waiting threads.
 const PROTOCOL: &str = "global.pi_enabled";
 
-/// Of tasks that say no class.
+/// The class of tasks that name none.
 const DEFAULT_POLICY: &str = "global.default_policy";
 
 type Object = [(String, Json)];
 
-/// A scenario, and what each part of it says in other words.
+/// A scenario, and where its parts come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Translation {
     /// The scenario.
     pub text: String,
-    /// From where on it says what stands at this place, in order.
+    /// Offsets in the scenario, in order, and the places in the file that are translated from there on.
     places: Vec<(usize, String)>,
-    /// Where it says that it has no end; then [`ENDLESS`] is how long the scenario is.
+    /// The position where the file says that it has no end. Then the scenario's length is [`ENDLESS`].
     pub endless: Option<Range<usize>>,
-    /// Where the first priority stands, if the file says nowhere of which class threads are, and all have one that real-time threads
-    /// can have: then it is taken for that. rt-app would take it for a nice value.
+    /// The position of the first priority, if the file names no class and all threads have priorities of real-time
+    /// threads. They are taken for that; rt-app would take them for nice values.
     pub unclear: Option<Range<usize>>,
 }
 
 impl Translation {
-    /// Where that stands in the JSON which is said here in the scenario.
+    /// The position in the JSON of what the scenario says at this offset.
     pub fn origin(&self, json: &str, offset: usize) -> Option<Range<usize>> {
         let after = self.places.partition_point(|(start, _)| *start <= offset);
         let (_, place) = self.places.get(after.checked_sub(1)?)?;
@@ -77,11 +77,11 @@ impl Translation {
     }
 }
 
-/// A scenario of this name, to be simulated with so many processors. Names that no scenario can have are changed. `plain`: the framework has locks
-/// for whose owners nothing is done, as those of rt-app are unless the file says otherwise.
+/// A scenario with this name, for so many processors. Names that scenarios cannot have are changed. `plain`: the
+/// framework has locks that do nothing for their owners, like rt-app's locks unless the file says otherwise.
 ///
 /// # Errors
-/// The first thing that is not understood, or that no scenario can say.
+/// The first part that is not understood, or that no scenario can say.
 pub fn to_scenario(json: &str, name: &str, processors: u32, plain: bool) -> Result<Translation, Wrong> {
     let parsed = Json::read(json).map_err(|(what, at)| Wrong { place: String::new(), what, at })?;
     let place = |place: &str| position(json, place).unwrap_or(0..0);
@@ -92,11 +92,11 @@ pub fn to_scenario(json: &str, name: &str, processors: u32, plain: bool) -> Resu
     Ok(Translation { text, places, endless: endless.then(|| place(DURATION)), unclear })
 }
 
-/// As [`Translation`], by names on the way there.
+/// A [`Translation`] with places instead of positions.
 struct Translated {
     text: String,
     places: Vec<(usize, String)>,
-    /// It says that it goes on for ever.
+    /// The file says that it goes on for ever.
     endless: bool,
     unclear: Option<String>,
 }
@@ -150,7 +150,7 @@ fn translated(parsed: &Json, name: &str, processors: u32, plain: bool) -> Result
     Ok(Translated { text, places, endless, unclear })
 }
 
-/// What is done for the owner of a lock that others wait for; `None`: what is usual.
+/// The protocol of locks; `None`: the default.
 fn protocol(global: &Object, plain: bool) -> Option<&'static str> {
     match find(global, "pi_enabled") {
         Some(Json::Flag(true)) => Some("inheritance"),
@@ -165,12 +165,12 @@ struct Task<'j> {
     place: String,
     what: &'j Object,
     instances: i64,
-    /// What it does, each with the place; the task itself if it has no phases.
+    /// The phases, each with its place. A task without phases is its own phase.
     phases: Vec<(String, &'j Object)>,
-    /// Its own, and that of each phase.
+    /// The task's class, and each phase's.
     class: Class,
     classes: Vec<Class>,
-    /// How often it does all of its phases; -1: for ever.
+    /// How often it repeats all phases; -1: for ever.
     rounds: i64,
 }
 
@@ -213,7 +213,7 @@ fn tasks_of(tasks: &Object, usual: Class, processors: u32) -> Result<Vec<Task<'_
 }
 
 impl<'j> Task<'j> {
-    /// What it does in a round: the place of each, its kind, and what with.
+    /// What it does in a round: the place, kind and argument of each event.
     fn events(&self) -> impl Iterator<Item = (String, &'static str, &'j Json)> + '_ {
         self.phases.iter().flat_map(|(place, phase)| {
             labelled(phase)
@@ -225,7 +225,7 @@ impl<'j> Task<'j> {
         find(self.what, "phases").is_some()
     }
 
-    /// What it says of how it is run, and what its phases do.
+    /// What the task says of how it is scheduled.
     fn said(&self) -> Said<'_> {
         Said::by_task(self.what, &self.place, self.has_phases())
     }
@@ -235,7 +235,7 @@ impl<'j> Task<'j> {
     }
 }
 
-/// Whom somebody creates while the workload runs.
+/// The tasks that other tasks create while the workload runs.
 fn forked(tasks: &[Task<'_>]) -> BTreeSet<String> {
     let events = tasks.iter().flat_map(Task::events);
     events
@@ -245,7 +245,8 @@ fn forked(tasks: &[Task<'_>]) -> BTreeSet<String> {
         .collect()
 }
 
-/// What threads say of priorities is told if any has one, or if some are more urgent by their class: where the first such thing stands.
+/// The place of the first thing that says a priority, if a thread names one or threads have different classes.
+/// Otherwise, policies are told no priorities.
 fn priorities(tasks: &[Task<'_>]) -> Option<String> {
     let said = || tasks.iter().flat_map(|task| std::iter::once(task.said()).chain(task.said_by_phases()));
     let classes: BTreeSet<Class> =
@@ -255,13 +256,13 @@ fn priorities(tasks: &[Task<'_>]) -> Option<String> {
     any.then(|| first().and_then(|said| said.place_of_priority()).unwrap_or_else(|| DEFAULT_POLICY.to_owned()))
 }
 
-/// rt-app counts who comes to a barrier by how often the file names it, and who is forked is not among them; and times of who is forked
-/// count from the beginning of all, as if it had come then.
+/// In rt-app, a barrier waits for as many threads as the file names it, without forked ones. And times of forked
+/// threads count from the start of the workload.
 fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
     for task in tasks {
         let is_forked = forked.contains(task.name);
         if is_forked && find(task.what, "delay").is_some() {
-            let what = "the delay of a task that is forked counts from the beginning of all, in rt-app; write `sleep` as its first phase";
+            let what = "in rt-app, the delay of a forked task counts from the start of the workload; write `sleep` as its first phase";
             return Err(wrong(&format!("{}.delay", task.place), what));
         }
         let mut barriers = BTreeSet::new();
@@ -270,7 +271,7 @@ fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
                 ("barrier", _) if is_forked => {
                     return Err(wrong(
                         &place,
-                        "who is forked comes to no barrier: rt-app counts on those that are there from the beginning",
+                        "a forked thread cannot come to a barrier: rt-app counts only threads that exist from the start",
                     ));
                 }
                 ("barrier", Json::Text(name)) if !barriers.insert(name) => {
@@ -279,7 +280,7 @@ fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
                 }
                 ("timer", _) if is_forked => {
                     let what =
-                        "the timer of a task that is forked counts from the beginning of all, in rt-app; write `sleep`";
+                        "in rt-app, the timer of a forked task counts from the start of the workload; write `sleep`";
                     return Err(wrong(&place, what));
                 }
                 _ => {}
@@ -292,13 +293,13 @@ fn met(tasks: &[Task<'_>], forked: &BTreeSet<String>) -> Result<(), Wrong> {
 /// What is known of a timer.
 #[derive(Default)]
 struct Timer {
-    /// So many threads have it together.
+    /// How many threads share it.
     users: i64,
-    /// Somewhere it is said that it makes up for what was missed: then it does so wherever it is used.
+    /// Some use says that it makes up for missed periods, so it does in all uses.
     absolute: bool,
 }
 
-/// Timers by the names that tasks give them.
+/// The timers, by the names that tasks give them.
 fn timers(tasks: &[Task<'_>]) -> BTreeMap<String, Timer> {
     let mut timers: BTreeMap<String, Timer> = BTreeMap::new();
     for task in tasks {
@@ -315,12 +316,12 @@ fn timers(tasks: &[Task<'_>]) -> BTreeMap<String, Timer> {
     timers
 }
 
-/// One that is a thread's own is none of another task.
+/// A thread's own timer is not the timer of another task.
 fn timer_key(task: &Task<'_>, name: &str) -> String {
     if is_own(name) { format!("{}.{name}", task.place) } else { name.to_owned() }
 }
 
-/// As in rt-app, which gives each thread a timer of its own by these names only.
+/// As in rt-app, which gives each thread its own timer only for such names.
 fn is_own(name: &str) -> bool {
     name.starts_with("unique")
 }
@@ -341,11 +342,11 @@ struct Workload {
     names: BTreeMap<&'static str, Names>,
     forked: BTreeSet<String>,
     timers: BTreeMap<String, Timer>,
-    /// Priorities are told; as in [`priorities`].
+    /// The place for priorities, as in [`priorities`], if policies are told these.
     priorities: Option<String>,
-    /// Some thread has no end.
+    /// Whether any thread has no end.
     endless: bool,
-    /// As in [`Translation`], from the first thread on.
+    /// As in [`Translation`], but from the first thread on.
     places: Vec<(usize, String)>,
 }
 
@@ -354,7 +355,7 @@ impl Workload {
         self.names.entry(kind).or_default().of(name)
     }
 
-    /// A task comes by itself, as often as it has instances, and whenever it is forked: threads of two names, if it does both.
+    /// A task starts with its instances, and whenever it is forked. If it does both, its threads have two names.
     fn threads(&mut self, task: &Task<'_>, tasks: &[Task<'_>], text: &mut String) -> Result<(), Wrong> {
         if task.instances > 0 {
             let name = self.name("task", task.name);
@@ -404,14 +405,14 @@ impl Workload {
             return Err(wrong(place, "it does nothing; say what: `\"run\": 1000`"));
         }
         self.endless |= rounds < 0;
-        // A periodic thread does all again each period.
+        // A periodic thread repeats all in each period.
         let depth = usize::from(!periodic && rounds != 1);
         if depth == 1 {
             let times = if rounds < 0 { String::new() } else { format!("{rounds} ") };
             let _ = writeln!(text, "    repeat {times}{{");
         }
         for ((phase_place, phase), class) in task.phases.iter().zip(&task.classes) {
-            // Of a task without phases they are its own.
+            // The values of a task without phases were given above.
             let said = Said::by_phase(phase, phase_place);
             let given = if task.has_phases() { self.given(&said, *class)? } else { Vec::new() };
             for (given, place) in given {
@@ -434,7 +435,7 @@ impl Workload {
             }
             for (label, name, argument) in labelled(phase) {
                 let Some(kind) = event(name) else { continue };
-                // It is the thread's period.
+                // The timer is the thread's period.
                 if periodic && kind == "timer" {
                     continue;
                 }
@@ -472,7 +473,7 @@ impl Workload {
         Ok(match event {
             "run" => format!("run {}us;", microseconds(what, place)?),
             "runtime" => {
-                let what = "`runtime` computes until so much time has passed, whoever runs meanwhile, which no scenario says; write `run` for how long it computes";
+                let what = "`runtime` computes until so much time has passed, even if others run meanwhile, which no scenario can say; write `run` for how long it computes";
                 return Err(wrong(place, what));
             }
             "sleep" => format!("sleep {}us;", microseconds(what, place)?),
@@ -505,7 +506,7 @@ impl Workload {
                     })
                 };
                 if !tasks.iter().any(|task| task.name == name || suspends(task)) {
-                    return Err(wrong(place, format!("nobody suspends himself as `{name}`")));
+                    return Err(wrong(place, format!("no task suspends itself as `{name}`")));
                 }
                 format!("broadcast {};", self.name("port", &resumed(name)))
             }
@@ -532,7 +533,7 @@ impl Workload {
         })
     }
 
-    /// What policies are told of how a thread, or a phase of it, is to be run, each with its place.
+    /// What policies are told of how a thread or phase is scheduled, each with its place.
     fn given(&self, said: &Said<'_>, class: Class) -> Result<Vec<Told>, Wrong> {
         let mut told = Vec::new();
         let urgency = said.urgency(class)?;
@@ -557,7 +558,7 @@ impl Workload {
     }
 }
 
-/// All that a timer says can be simulated.
+/// Checks that all that a timer says can be simulated.
 fn timer_is_known(of: &Object, place: &str) -> Result<(), Wrong> {
     for (label, name, value) in labelled(of) {
         let place = format!("{place}.{label}");
@@ -574,8 +575,8 @@ fn timer_is_known(of: &Object, place: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// By which name it is resumed: that of its task, as in rt-app since 2025. Before, it was the one that stands there; some files go by that, and
-/// say a name that no task has.
+/// The name by which it is resumed: its task's, as in rt-app since 2025. Before, it was the name in the file. Some
+/// files rely on that, with names that no task has.
 fn suspended<'v>(task: &Task<'v>, tasks: &[Task<'_>], what: &'v Json, place: &str) -> Result<&'v str, Wrong> {
     let name = match what {
         Json::Text(name) => name.as_str(),
@@ -597,7 +598,7 @@ fn resumed(name: &str) -> String {
     format!("{name} resumed")
 }
 
-/// The period, if the only timer is the last thing that the thread does in a round, and its own; and whether it makes up for missed ones.
+/// The period, if the last event of a round is its only timer, and its own. Also, whether it makes up for missed ones.
 fn period(task: &Task<'_>, timers: &BTreeMap<String, Timer>) -> Result<Option<(i64, bool, String)>, Wrong> {
     let mut events = task.events().filter(|(_, kind, _)| *kind == "timer");
     let (Some((place, _, timer)), None) = (events.next(), events.next()) else { return Ok(None) };
@@ -617,7 +618,7 @@ fn period(task: &Task<'_>, timers: &BTreeMap<String, Timer>) -> Result<Option<(i
     Ok((period > 0).then_some((period, known.absolute, place)))
 }
 
-/// Whether a timer is a thread's alone.
+/// Whether only one thread uses a timer.
 fn is_of_one(timer: &Json, known: &Timer) -> bool {
     timer_name(timer).is_some_and(is_own) || known.users <= 1
 }
@@ -643,7 +644,7 @@ fn whole(value: &Json, place: &str, least: i64, most: i64) -> Result<i64, Wrong>
     }
 }
 
-/// -1: without end.
+/// -1: without an end.
 fn rounds(value: &Json, place: &str) -> Result<i64, Wrong> {
     match value {
         Json::Whole(rounds) if *rounds == -1 || *rounds > 0 => Ok(*rounds),

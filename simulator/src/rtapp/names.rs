@@ -1,10 +1,10 @@
-//! Names of a workload, as scenarios can have them: each another one, whatever letters are lost.
+//! Names that scenarios can have, for those of a workload. Different names stay different, whatever is replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use catapults_compiler::scenario::is_reserved;
 
-/// Those of one kind: of tasks, or of locks.
+/// The names of one kind: of tasks, or of locks.
 #[derive(Default)]
 pub(super) struct Names {
     given: BTreeMap<String, String>,
@@ -17,7 +17,7 @@ impl Names {
             return given.clone();
         }
         let mut plain = identifier(name);
-        // Words of the language are no names.
+        // Reserved words are no names.
         while is_reserved(&plain) || self.taken.contains(&plain) {
             plain.push('_');
         }
@@ -26,13 +26,13 @@ impl Names {
         plain
     }
 
-    /// Those that were given.
+    /// The names that were given.
     pub(super) fn all(&self) -> impl Iterator<Item = &str> {
         self.taken.iter().map(String::as_str)
     }
 }
 
-/// One of letters, digits and underscores.
+/// Made of letters, digits and underscores.
 fn identifier(name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("t{plain}") }

@@ -50,7 +50,7 @@ fn what_threads_do_is_translated() {
     );
 }
 
-/// The lines that say how threads are run.
+/// The lines of a scenario that say how threads are scheduled.
 fn told(json: &str) -> Vec<String> {
     lines(json).into_iter().filter(|line| line.starts_with("thread") || line.starts_with("set")).collect()
 }
@@ -78,7 +78,7 @@ fn how_threads_are_to_be_run_are_values() {
     assert_eq!(wrong.place, "tasks.a.priority");
 }
 
-/// Old files say so, and rt-app takes it.
+/// Old files use these names, and rt-app accepts them.
 #[test]
 fn periods_and_deadlines_have_older_names() {
     let of = |task: &str| {
@@ -95,7 +95,7 @@ fn periods_and_deadlines_have_older_names() {
         thread("budget = 5us; period = 30us;")
     );
     assert_eq!(of(r#""dl-runtime": 5, "run": 1"#), thread("budget = 5us; period = 5us;"));
-    // It would be both: what to compute, and what for.
+    // It would be both an event and a budget.
     assert_eq!(of(r#""runtime": 5, "period": 30"#), Err("tasks.a.runtime".to_owned()));
     assert_eq!(of(r#""period": 30, "dl-period": 30, "run": 1"#), Err("tasks.a.period".to_owned()));
     assert_eq!(of(r#""phases": {"p": {"period": 30, "run": 1}}"#), Err("tasks.a.phases.p.period".to_owned()));
@@ -109,7 +109,7 @@ fn periods_and_deadlines_have_older_names() {
     }
 }
 
-/// The less a nice value is, the more urgent; real-time priorities the other way round, and before all of those.
+/// Lower nice values are more urgent. Higher real-time priorities are, and they come before all nice values.
 #[test]
 fn priorities_are_turned_the_right_way_round() {
     let nice = r#"{"tasks": {"a": {"priority": -19, "run": 1}, "b": {"priority": 19, "run": 1}, "c": {"run": 1}}}"#;
@@ -173,18 +173,18 @@ fn priorities_are_turned_the_right_way_round() {
         ),
         (
             r#""policy": "FIFO", "run": 1"#,
-            "tasks.a.policy: there is no policy `FIFO` of Linux's; there are SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE",
+            "tasks.a.policy: Linux has no policy `FIFO`; it has SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE",
         ),
     ] {
         assert_eq!(refused(task), Err(said.to_owned()));
     }
-    // The second time it is of SCHED_FIFO.
+    // The second round is of SCHED_FIFO.
     let turning = r#""phases": {"p": {"priority": 5, "run": 1}, "q": {"policy": "SCHED_FIFO", "run": 1}}"#;
     assert!(refused(turning).unwrap_err().starts_with("tasks.a.phases.p.priority: the thread is of one class"));
     assert!(refused(&format!(r#""loop": 1, {turning}"#)).is_ok());
 }
 
-/// Without any class rt-app takes nice values, which these need not be.
+/// Without a class, rt-app takes priorities for nice values, which these need not be.
 #[test]
 fn priorities_without_a_class_are_unclear() {
     let of = |tasks: &str| {
@@ -202,7 +202,7 @@ fn priorities_without_a_class_are_unclear() {
     assert_eq!(of(r#""a": {"priority": 2, "phases": {"p": {"priority": 0, "run": 1}}}"#), nice);
 }
 
-/// Nothing that stands in a file is passed over, but what can make no difference to a thread.
+/// Nothing in a file is ignored, unless it makes no difference to threads.
 #[test]
 fn what_is_not_simulated_is_refused_where_it_stands() {
     let refused =
@@ -274,7 +274,7 @@ fn what_is_not_simulated_is_refused_where_it_stands() {
     assert_eq!(forked(r#""timer": {"ref": "unique", "period": 5}"#), Err("tasks.b.timer".to_owned()));
 }
 
-/// Posts are kept for who waits later.
+/// Posts are kept for threads that wait later.
 #[test]
 fn semaphores_keep_what_is_posted() {
     let text =
@@ -283,7 +283,7 @@ fn semaphores_keep_what_is_posted() {
     assert!(text.contains(&"receive s_semaphore;".to_owned()));
 }
 
-/// Since 2025 a task suspends itself by its own name, whatever it says; before, by what it says.
+/// Since 2025, a task suspends itself by its own name, whatever it says. Before, it did so by what it says.
 #[test]
 fn who_suspends_himself_has_a_name() {
     let of = |name: &str| {
@@ -302,7 +302,7 @@ fn who_suspends_himself_has_a_name() {
     assert_eq!(of(r#""b""#), Err("tasks.a.suspend".to_owned()));
 }
 
-/// What a timer does when it is late holds wherever it is named, as in rt-app, which has it once.
+/// What a timer does when it is late holds wherever it is used, as in rt-app, where there is only one.
 #[test]
 fn a_timer_is_absolute_wherever_it_is_used() {
     let timers =
@@ -316,7 +316,7 @@ fn a_timer_is_absolute_wherever_it_is_used() {
     assert_eq!(once("t", "t"), ["absolute timer t 20us;", "absolute timer t 20us;"]);
     assert_eq!(once("t", "u"), ["timer t 20us;", "absolute timer u 20us;"]);
     assert_eq!(once("unique", "unique"), ["absolute timer unique 20us;", "absolute timer unique 20us;"]);
-    // Another task's timer of such a name is another one.
+    // Another task's timer with such a name is another timer.
     let others = r#"{"tasks": {"a": {"run": 5, "timer": {"ref": "unique", "period": 20}, "run": 5},
         "b": {"run": 5, "timer": {"ref": "unique", "period": 20, "mode": "absolute"}, "run": 5}}}"#;
     assert_eq!(timers(others), ["timer unique 20us;", "absolute timer unique 20us;"]);
@@ -456,7 +456,8 @@ fn what_is_not_understood_has_a_place() {
     }
 }
 
-/// As rt-app: a mutex lends nothing unless the file says so. Where the framework has no such locks, and the file says nothing, they are as usual.
+/// As in rt-app, a mutex lends nothing unless the file says so. If the framework has no such locks and the file says
+/// nothing, locks have the default.
 #[test]
 fn locks_have_the_protocol_that_the_file_says() {
     let said = |global: &str, plain: bool| {
@@ -472,12 +473,12 @@ fn locks_have_the_protocol_that_the_file_says() {
         assert_eq!(said(r#""pi_enabled": false"#, plain), both("none"));
     }
     assert_eq!((said("", true), said("", false)), (both("none"), Vec::new()));
-    // What is wrong with it is wrong there.
+    // An error in the protocol has that place.
     let json = r#"{"global": {"pi_enabled": true}, "tasks": {"a": {"loop": 1, "lock": "m", "run": 5, "unlock": "m"}}}"#;
     let scenario = to_scenario(json, "x", 1, true).unwrap();
     let place = scenario.origin(json, scenario.text.find("inheritance").unwrap()).unwrap();
     assert_eq!(&json[place], "\"pi_enabled\"");
-    // Without locks there is nothing to say.
+    // Without locks, no protocol is written.
     let none = r#"{"global": {"pi_enabled": true}, "tasks": {"a": {"loop": 1, "run": 5}}}"#;
     assert!(!to_scenario(none, "x", 1, true).unwrap().text.contains("protocol"));
 }

@@ -1,10 +1,10 @@
-//! Numbers that are drawn: the same seed draws the same.
+//! Random amounts of a scenario. The same seed gives the same amounts.
 
 use catapults_compiler::scenario::Amount;
 use catapults_compiler::vocabulary::{Float, Type, Value};
 use fastrand::Rng;
 
-/// Draws from what the scenario says; `next` is the place in a list, which is as long as what was drawn from it before.
+/// Draws an amount as the scenario describes it. `next` counts what was drawn from the list so far.
 pub(super) fn draw(amount: &Amount, rng: &mut Rng, next: &mut usize) -> Value {
     match amount {
         Amount::Fixed(value) => *value,
@@ -13,7 +13,7 @@ pub(super) fn draw(amount: &Amount, rng: &mut Rng, next: &mut usize) -> Value {
             (Value::Time(least), Value::Time(most)) => Value::Time(rng.i64(least..=most)),
             (least, most) => of(least.ty(), number(least) + rng.f64() * (number(most) - number(least))),
         },
-        // One minus: the logarithm of 0 is none.
+        // `1.0 -`, because the logarithm of 0 is infinite.
         Amount::Exponential(mean) => of(mean.ty(), -number(*mean) * (1.0 - rng.f64()).ln()),
         Amount::Pareto { least, shape } => of(least.ty(), number(*least) / (1.0 - rng.f64()).powf(1.0 / shape)),
         Amount::Listed(ty, list) => {
@@ -29,7 +29,7 @@ pub(super) fn draw(amount: &Amount, rng: &mut Rng, next: &mut usize) -> Value {
     }
 }
 
-/// Nanoseconds; nobody waits for longer than this.
+/// In nanoseconds, but no more than `LONGEST`.
 pub(super) fn nanoseconds(value: Value) -> i64 {
     const LONGEST: i64 = i64::MAX / 8;
     match value {

@@ -1,4 +1,4 @@
-//! A policy that was compiled to a shared object, at work in the simulator: `frameworks/shared/catapults/policy.h` from the host's side.
+//! A compiled policy at work in the simulator: the host's side of `policy.h` in `frameworks/shared/catapults`.
 //!
 //! ```text
 //! block of a thread │ struct catapults_thread │ the policy's attributes, imports and defaults │
@@ -24,25 +24,25 @@ use layout::{
 };
 
 mod layout;
-// That all of this is what the headers say is held by the test.
+// The tests compare these layouts with the headers.
 #[cfg(test)]
 mod tests;
-/// A shared object that `catapults build` made of a policy.
+/// A shared object that `catapults build` made from a policy.
 pub struct Object {
     policy: *const CPolicy,
-    /// Whose memory the policy is in.
+    /// Keeps the memory of `policy` loaded.
     _library: Library,
 }
 
 impl Object {
-    /// Loads it. `recorded`: what it decides, and so by which statement, which takes it a little longer to say.
+    /// Loads the object. `recorded`: handlers report, a little slower, which statement moved a thread.
     ///
     /// # Errors
-    /// It cannot be loaded, or is none of this framework and version.
+    /// The file cannot be loaded, or was built for another framework or version.
     pub fn load(file: &Path, framework: &Framework, recorded: bool) -> Result<Object, String> {
-        // SAFETY: what the compiler generates has no constructors; a file of somebody else is the caller's trust.
+        // SAFETY: generated code has no constructors; whether to trust other files is up to the caller.
         let library = unsafe { Library::new(file) }.map_err(|error| error.to_string())?;
-        // SAFETY: the symbol is the policy itself; its magic number says so, and is read first.
+        // SAFETY: the symbol is the policy itself; its magic number, which is read first, says so.
         let policy = unsafe {
             let plain = || library.get::<*const CPolicy>(b"catapults_policy\0");
             let traced = recorded.then(|| library.get(b"catapults_policy_traced\0").ok()).flatten();
@@ -50,7 +50,7 @@ impl Object {
             symbol.try_as_raw_ptr()
         };
         let policy = policy.ok_or("it has no policy")?.cast_const().cast::<CPolicy>();
-        // SAFETY: the object is loaded as long as this lives.
+        // SAFETY: the object stays loaded as long as `policy` is used.
         let of = unsafe { &*policy };
         if of.magic != MAGIC || of.contract != CONTRACT || of.framework_abi != framework.abi {
             return Err("it was built by another version".to_owned());
@@ -64,7 +64,7 @@ impl Object {
     }
 }
 
-/// Zeroed memory, aligned as policies ask.
+/// Zeroed memory with the alignment that policies need.
 struct Block {
     start: *mut u8,
     layout: Layout,
@@ -82,14 +82,14 @@ impl Block {
     }
 
     fn at<T>(&self, offset: u32) -> *mut T {
-        // SAFETY: offsets of a policy are within what it asks for.
+        // SAFETY: a policy's offsets are within the size that it asks for.
         unsafe { self.start.add(offset as usize).cast() }
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: it was allocated so.
+        // SAFETY: it was allocated with this layout.
         unsafe { dealloc(self.start, self.layout) }
     }
 }
@@ -108,15 +108,15 @@ pub(super) struct Running<'o> {
     object: &'o Object,
     has_nodes: bool,
     shared: Option<Block>,
-    /// One, or one for each processor that is a node.
+    /// One, or with nodes one per processor.
     instances: Vec<Block>,
     nodes: Vec<Block>,
     threads: Vec<Option<Block>>,
-    /// By event.
+    /// Indexed by event.
     handlers: Vec<Handler>,
     lines: Vec<u32>,
     names: Vec<String>,
-    /// What each processor has in its parts, but for the one that was entered.
+    /// The RUNNING parts of all processors but the entered one, whose parts are in the instance.
     running: Vec<Vec<u8>>,
     fresh: Vec<u8>,
     here: usize,
@@ -138,12 +138,12 @@ impl<'o> Running<'o> {
                 return Handler::OfThread(timeout.raise);
             }
             let Some(place) = members.iter().position(|member| member == name) else { return Handler::None };
-            // SAFETY: the table of a framework's handlers is its events and queries, in the order of its description.
+            // SAFETY: a framework's table of handlers holds its events and queries, in the order of its description.
             let pointer = unsafe { *of.handlers.add(place) };
             let event = framework.events.iter().find(|event| event.name == *name);
             match event {
                 Some(_) if pointer.is_null() => Handler::None,
-                // SAFETY: events that dispatch, and those with and without a parameter, have these types in every framework.
+                // SAFETY: events that dispatch, or have one or no parameter, have these types in every framework.
                 Some(event) if event.dispatches() => Handler::Dispatches(unsafe { std::mem::transmute(pointer) }),
                 // SAFETY: as above.
                 Some(event) if event.parameters.is_empty() => Handler::Plain(unsafe { std::mem::transmute(pointer) }),
@@ -160,13 +160,13 @@ impl<'o> Running<'o> {
         };
         let asked = members.iter().position(|member| events.can_switch_to && member == CAN_SWITCH_TO);
         let query = asked.map(|place| {
-            // SAFETY: as above; a query about a thread that is true or false has this type in every framework.
+            // SAFETY: as above; a boolean query about a thread has this type in every framework.
             unsafe { std::mem::transmute(*of.handlers.add(place)) }
         });
         let has_nodes = policy.has_nodes();
         let shared = has_nodes.then(|| Block::new(of.shared_size));
         if let (Some(shared), Some(share)) = (&shared, of.share) {
-            // SAFETY: it is as large as the policy asks.
+            // SAFETY: the block is as large as the policy asks.
             unsafe { share(shared.at(0)) };
         }
         let consumed = |imports: &[CImport]| {
@@ -208,7 +208,7 @@ impl<'o> Running<'o> {
             // SAFETY: an instance of a policy with nodes begins with this pointer.
             unsafe { *instance.at::<*mut c_void>(0) = shared.at(0) };
         }
-        // SAFETY: it is as large as the policy asks.
+        // SAFETY: the block is as large as the policy asks.
         unsafe { (of.start)(instance.at(0)) };
         self.instances.push(instance);
     }
@@ -217,7 +217,7 @@ impl<'o> Running<'o> {
         &self.instances[if self.has_nodes { self.here } else { 0 }]
     }
 
-    /// What has imports and the time.
+    /// The block that holds the imports and the time.
     fn of_all(&self) -> &Block {
         self.shared.as_ref().unwrap_or_else(|| self.instance())
     }
@@ -227,7 +227,7 @@ impl<'o> Running<'o> {
         block.map_or(std::ptr::null_mut(), |block| block.at(0))
     }
 
-    /// There is a place for the parts of this processor, and of the one that was entered.
+    /// Makes room for the parts of this processor and of the entered one.
     fn keep_for(&mut self, processor: usize) {
         let most = processor.max(self.here);
         if self.running.len() <= most {
@@ -236,7 +236,7 @@ impl<'o> Running<'o> {
         }
     }
 
-    /// A copy of the parts that a processor has for its own.
+    /// A copy of the parts that each processor has for itself.
     fn parts(&self) -> Vec<u8> {
         let mut all = Vec::new();
         for part in running(self.object.policy()) {
@@ -263,7 +263,7 @@ impl<'o> Running<'o> {
     fn tell_time(&self) {
         let now = self.object.policy().now;
         if now != 0 {
-            // SAFETY: the policy says where it is.
+            // SAFETY: the policy says where its time is.
             unsafe { *self.of_all().at::<i64>(now) = self.now };
         }
     }
@@ -274,7 +274,7 @@ impl<'o> Running<'o> {
         if of.moved_by.is_null() {
             self.moved_by = self.lines[usize::from(event.0)];
         } else {
-            // SAFETY: it is a variable of the object's; other schedulers of the same policy use it as well.
+            // SAFETY: it is a variable of the object, shared by all schedulers of the same policy.
             unsafe { *of.moved_by = self.moved_by };
         }
         let mut why: *const CStop = std::ptr::null();
@@ -291,7 +291,7 @@ impl<'o> Running<'o> {
                 // SAFETY: as above.
                 let next = unsafe { handler(on, &raw mut why) };
                 if !next.is_null() {
-                    // SAFETY: it is one of the threads.
+                    // SAFETY: a handler dispatches an adopted thread.
                     dispatched = Some(ThreadId(unsafe { (*next).number }));
                 }
             }
@@ -340,7 +340,7 @@ impl Runner for Running<'_> {
     fn seed(&mut self, seed: u64) {
         let random = self.object.policy().random;
         if random != 0 {
-            // SAFETY: the policy says where it is, once.
+            // SAFETY: the policy says where its random state is, and has only one.
             unsafe { *self.of_all().at::<CRandom>(random) = CRandom { state: random_state(seed) } };
         }
     }
@@ -367,13 +367,13 @@ impl Runner for Running<'_> {
         }
         let block = self.threads[index].get_or_insert_with(|| Block::new(of.thread_size));
         let record: *mut CThread = block.at(0);
-        // SAFETY: the block is of this size, and nobody uses it: a thread that had this number has ended.
+        // SAFETY: the block has this size and is unused: a thread that had this number has ended.
         unsafe {
             std::ptr::write_bytes(record.cast::<u8>(), 0, of.thread_size as usize);
             (*record).number = thread.0;
         }
         let instance = if self.has_nodes { std::ptr::null_mut() } else { self.instance().at(0) };
-        // SAFETY: as the contract says; with nodes the instance may be missing.
+        // SAFETY: as the contract demands; with nodes, the instance may be null.
         unsafe { (of.adopt)(instance, record) };
         Ok(())
     }
@@ -383,7 +383,7 @@ impl Runner for Running<'_> {
     fn take(&mut self, thread: ThreadId) {
         let record = self.thread(thread);
         if !record.is_null() {
-            // SAFETY: it is a record, which no handler knows of any more.
+            // SAFETY: it is a record that no handler refers to any more.
             unsafe { (*record).container = 0 };
         }
     }
@@ -421,7 +421,7 @@ impl Runner for Running<'_> {
     fn charge(&mut self, thread: ThreadId, nanoseconds: i64) {
         if let (Some(place), Some(Some(block))) = (self.consumed, self.threads.get(thread.0 as usize - 1)) {
             let consumed = block.at::<i64>(place);
-            // SAFETY: the policy says where its default is.
+            // SAFETY: the policy says where its own variable for the import is.
             unsafe { *consumed = (*consumed).wrapping_add(nanoseconds) };
         }
         if let Some(place) = self.consumed_by_all {
@@ -436,14 +436,14 @@ impl Runner for Running<'_> {
         if record.is_null() {
             return None;
         }
-        // SAFETY: it is a record; a container's number is one of the policy's.
+        // SAFETY: it is a record, and its container's number is one of the policy's.
         let class = unsafe { *self.object.policy().classes.add(usize::from((*record).container)) };
         CLASSES.get(usize::from(class).checked_sub(1)?).copied()
     }
 
     fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering> {
         let order = self.object.policy().ready_order?;
-        // SAFETY: both are threads that were adopted.
+        // SAFETY: both threads were adopted.
         Some(unsafe { order(self.thread(one), self.thread(other)) }.cmp(&0))
     }
 
@@ -452,11 +452,11 @@ impl Runner for Running<'_> {
         if of.timers == 0 {
             return None;
         }
-        // SAFETY: the policy says where its timers are; what is first there is armed.
+        // SAFETY: the policy says where its timers are; the first one there is armed.
         let first = unsafe { *self.instance().at::<*const CTimer>(of.timers) };
         // SAFETY: as above.
         let timer = unsafe { first.as_ref() }?;
-        // SAFETY: the thread of a timer lives.
+        // SAFETY: a timer's thread is alive.
         let thread = ThreadId(unsafe { (*timer.thread).number });
         Some((timer.instant, thread, *self.timeouts.get(timer.timeout as usize)?))
     }
@@ -468,7 +468,7 @@ impl Runner for Running<'_> {
     fn take_sent(&mut self) -> Vec<(ThreadId, usize)> {
         let list = self.of_all().at::<CList>(self.object.policy().sent);
         let mut sent = Vec::new();
-        // SAFETY: between two handlers the list is the host's to empty.
+        // SAFETY: between two handlers, the host may empty the list.
         unsafe {
             let mut next = (*list).first;
             while !next.is_null() {
@@ -485,7 +485,7 @@ impl Runner for Running<'_> {
     fn add_node(&mut self, processor: usize) -> Result<(), Stop> {
         let of = self.object.policy();
         let node = Block::new(of.node_size);
-        // SAFETY: it is as large as the policy asks.
+        // SAFETY: the block is as large as the policy asks.
         unsafe {
             (*node.at::<CThread>(0)).number = u32::try_from(processor).unwrap_or(0);
             if let Some(adopt) = of.adopt_node {
@@ -535,13 +535,13 @@ impl Running<'_> {
         }
     }
 
-    /// The timers of whoever was in the instance of a node that has gone are not armed.
+    /// Disarms the timers in the instance of a node that has gone.
     fn disarm_all(&mut self, processor: usize) {
         let of = self.object.policy();
         if of.timers == 0 {
             return;
         }
-        // SAFETY: a heap of timers begins with the first one; what is below and beside one are timers, too.
+        // SAFETY: the heap starts with its first timer, and its links lead to timers only.
         unsafe {
             let mut armed = vec![*self.instances[processor].at::<*mut CTimer>(of.timers)];
             while let Some(timer) = armed.pop() {
@@ -554,7 +554,7 @@ impl Running<'_> {
     }
 }
 
-/// The names in the table of handlers: events and queries as the description has them.
+/// The names in the table of handlers: events and queries, in the order of the description.
 fn members(framework: &Framework) -> Vec<String> {
     let events = framework.events.iter().map(|event| (event.at.start, event.name.clone()));
     let queries = framework.queries.iter().map(|query| (query.at.start, query.name.clone()));

@@ -1,13 +1,13 @@
-//! The dispatcher of the simulated host: a policy, or a hierarchy of them, on any number of processors. What is raised when is what
-//! the native runtime does (`frameworks/native/core`).
+//! The dispatcher of the simulated host: a policy, or a hierarchy of policies, on any number of processors. It raises
+//! the same events at the same moments as the native runtime (`frameworks/native/core`).
 //!
 //! ```text
-//! processor ── way: the proxies of schedulers from the root down ── turn: whom the last one has RUNNING
-//!                  turn ──waits for──► … ──waits for──► current: who runs (donation; 1996, §3.4)
+//! processor ── way: the proxies of schedulers from the root down ── turn: the thread that the last one has RUNNING
+//!                  turn ──waits for──► … ──waits for──► current: the thread that runs (donation; 1996, §3.4)
 //! ```
 //!
-//! To its parent a scheduler is as many threads, its proxies, as there are processors: so many of them are READY as it could use.
-//! A root with nodes has an instance for each processor: each of its members, be it a proxy, is in that of its `home`.
+//! To its parent, a scheduler is one thread per processor: its proxies. As many are READY as it could use processors.
+//! A root with nodes has an instance per processor. A member, thread or proxy, is in the instance of its `home`.
 
 mod books;
 mod chains;
@@ -25,13 +25,13 @@ use super::record::{Kind, Sink};
 use books::{Book, State};
 pub(super) use schedulers::{Plan, Scheduler};
 
-/// What policies import of a thread to know when its job was released, as a time.
+/// The thread import by which policies learn when a job was released, as a time.
 pub(super) const RELEASE: &str = "release";
 
 /// Why a simulation cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Out {
-    /// When.
+    /// In virtual time.
     pub time: i64,
     /// The event that was raised.
     pub event: String,
@@ -43,60 +43,60 @@ pub struct Out {
 
 /// What became of a new thread.
 pub enum Admitted {
-    /// It is READY.
+    /// The thread is READY.
     Yes(ThreadId),
-    /// With the reason that the policy gives.
+    /// The policy refused it, for this reason.
     Refused(ThreadId, String),
 }
 
 type Done<T = ()> = Result<T, Out>;
 
-/// What decides, at work: whoever says what happens raises it here, and then lets it [`settle`](Dispatcher::settle).
+/// The schedulers at work. A host raises here what happens, and then calls [`settle`](Dispatcher::settle).
 pub struct Dispatcher<'s, R> {
-    /// The root first, each parent before its children. One alone for a policy.
+    /// The root first, each parent before its children; for a single policy, just one.
     schedulers: Vec<Scheduler<R>>,
-    /// Those that are there, as they came.
+    /// The schedulers that exist, in the order in which they came.
     order: Vec<usize>,
-    /// Where threads go of which nothing else is said.
+    /// The scheduler of threads for which none is named.
     default: usize,
     events: Events,
     sink: &'s mut dyn Sink,
-    /// The policy of the root has.
+    /// Whether the root's policy has nodes.
     has_nodes: bool,
-    /// Of threads and proxies, by number; the first is that of number 1.
+    /// One book per thread or proxy; the book of number 1 is the first.
     books: Vec<Book>,
     vacant: Vec<u32>,
-    /// Threads and proxies that there ever were.
+    /// How many threads and proxies have ever come.
     came: u32,
-    /// Schedulers that there ever were, but for the root.
+    /// How many schedulers have ever come, without the root.
     added: u64,
     seed: u64,
     processors: Vec<Processor>,
     now: i64,
-    /// When what is RUNNING was charged last.
+    /// When the RUNNING threads and proxies were last charged.
     charged: i64,
     /// The scheduler whose handler ran last.
     told: usize,
-    /// The event by which what is RUNNING on the only processor has lost it, which it has yet to give up.
+    /// The event by which the only processor was taken. It is yet to be given up.
     taken_by: Option<EventId>,
-    /// Who was suspended as soon as it ran again.
+    /// The threads that were suspended as soon as they ran again.
     suspended: Vec<ThreadId>,
-    /// Who cannot lend its turns, and is blocked until it can, in the order in which that came to be.
+    /// The threads that cannot lend their turns, and are BLOCKED until they can, in the order in which they stalled.
     blocked_donors: Vec<ThreadId>,
-    /// Some of those may be able to: somebody waits for another thread, or for none, or runs no more.
+    /// Some of these may be able to lend now: a chain has changed, or a thread has stopped running.
     chains_changed: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Processor {
-    /// Records that are RUNNING, the root's member first.
+    /// The RUNNING proxies, the root's member first.
     way: Vec<ThreadId>,
     turn: Option<ThreadId>,
     current: Option<ThreadId>,
-    /// The root dispatched nothing: it is asked again when something has happened.
+    /// The root dispatched nothing. It is asked again once something has happened.
     refused: bool,
     told_idle: bool,
-    /// Of a policy with nodes: how many threads are ready there.
+    /// With nodes: how many threads are READY on this node.
     ready: usize,
 }
 
@@ -136,7 +136,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         dispatcher
     }
 
-    /// Before any thread.
+    /// Must be called before any thread comes.
     pub fn start(&mut self) -> Done {
         if self.has_nodes {
             for processor in 0..self.processors.len() {
@@ -146,7 +146,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         }
         for scheduler in 0..self.schedulers.len() {
             let in_nodes = self.schedulers[scheduler].parent.is_some_and(|parent| self.is_of_nodes(parent));
-            // Further ones are introduced when they are needed: see `adjust`.
+            // `adjust` introduces more when they are needed.
             let proxies = if in_nodes { 1 } else { self.processors.len() };
             for _ in 0..proxies {
                 self.add_record(scheduler)?;
@@ -163,34 +163,34 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.has_nodes && scheduler == 0
     }
 
-    /// The event of this name, as policies meet it.
+    /// The event of this name.
     pub fn event(&self, name: &str) -> Option<EventId> {
         self.events.find(name)
     }
 
-    /// So late it is from here on.
+    /// Sets the time.
     pub fn set_now(&mut self, now: i64) {
         self.now = now;
         self.schedulers.iter_mut().for_each(|scheduler| scheduler.runner.set_now(now));
     }
 
-    /// What policies draw from here on: each scheduler by a seed of its own, this one and how many schedulers came before it.
+    /// Seeds what policies draw. Each scheduler adds how many schedulers came before it.
     pub fn seed(&mut self, seed: u64) {
         self.seed = seed;
         self.schedulers.iter_mut().for_each(|scheduler| scheduler.seeds(seed));
     }
 
-    /// Who runs.
+    /// The thread that runs.
     pub fn current(&self, processor: usize) -> Option<ThreadId> {
         self.processors.get(processor)?.current
     }
 
-    /// Whose turn it is.
+    /// The thread whose turn it is.
     pub fn turn(&self, processor: usize) -> Option<ThreadId> {
         self.processors.get(processor)?.turn
     }
 
-    /// The scheduler that a thread is under; `None`: there is no such thread.
+    /// The scheduler that a thread is under; `None`: no such thread.
     pub fn scheduler_of(&self, thread: ThreadId) -> Option<usize> {
         let book = self.books.get(thread.0.checked_sub(1)? as usize)?;
         Some(book.under).filter(|_| book.state != State::None && book.scheduler.is_none())
@@ -206,9 +206,9 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.processors.len()
     }
 
-    /// Whether somebody waits for the processor.
+    /// Whether any thread waits for the processor.
     pub(super) fn someone_waits(&self, processor: usize) -> bool {
-        // Under the scheduler of who runs, or of a scheduler above it.
+        // Under the running thread's scheduler, or one above it.
         let others = usize::from(self.has_nodes);
         let at_node = self.has_nodes && self.processors[processor].ready > 0;
         at_node || self.schedulers.iter().skip(others).any(|scheduler| scheduler.ready > 0)
@@ -219,7 +219,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         tick.is_some_and(|tick| self.schedulers.iter().any(|scheduler| scheduler.runner.handles(tick)))
     }
 
-    /// Assigns a variable that the policy, or that of the root, imports.
+    /// Assigns a variable that the policy, or the root's policy, imports.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         self.sink.value(self.now, None, name, value);
         if let Some(root) = self.schedulers.first_mut() {
@@ -227,43 +227,43 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         }
     }
 
-    /// The same of a thread, whose scheduler hears that it was changed, if it was.
+    /// Assigns a variable of a thread. If that changes it, the thread's scheduler is told.
     pub fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) -> Done {
         if self.assign(thread, name, value) { self.changes(thread) } else { Ok(()) }
     }
 
-    /// The same, but that it hears of it: whether it is to.
+    /// Assigns a variable of a thread without telling its scheduler. Whether the scheduler must be told.
     pub(super) fn assign(&mut self, thread: ThreadId, name: &str, value: Value) -> bool {
         if self.value_of(thread, name).is_none() {
-            return false; // the host alone goes by it
+            return false; // only the host uses it
         }
         self.sink.value(self.now, Some(thread), name, value);
         let under = self.book(thread).under;
         self.schedulers[under].runner.set_of(thread, name, value)
     }
 
-    /// Whether its scheduler goes by that.
+    /// Whether the thread's scheduler handles the event for changed variables.
     pub(super) fn hears_changes(&self, thread: ThreadId) -> bool {
         self.events.changed.is_some_and(|changed| self.schedulers[self.under(thread)].runner.handles(changed))
     }
 
-    /// See above.
+    /// Tells the scheduler that variables of the thread have changed.
     pub(super) fn changes(&mut self, thread: ThreadId) -> Done {
         self.tells(thread, self.events.changed)
     }
 
-    /// The job of a thread was released at this instant, or will be: what a policy finds in its import `release`.
+    /// Sets the policy's import `release`: the instant at which a job of the thread was, or will be, released.
     pub fn set_release(&mut self, thread: ThreadId, instant: i64) {
         let under = self.book(thread).under;
         self.schedulers[under].runner.set_of(thread, RELEASE, Value::Time(instant));
     }
 
-    /// It begins its job. Who waits for that is BLOCKED still: it is unblocked next.
+    /// The thread begins its job. A thread that waits for the release is still BLOCKED, and is unblocked next.
     pub fn releases(&mut self, thread: ThreadId) -> Done {
         self.tells(thread, self.events.release)
     }
 
-    /// Its scheduler hears something of a thread, wherever that is.
+    /// Raises an event about a thread, which may be on any processor or none.
     pub(super) fn tells(&mut self, thread: ThreadId, event: Option<EventId>) -> Done {
         let book = self.book(thread).clone();
         let event = event.filter(|event| self.schedulers[book.under].runner.handles(*event));
@@ -274,12 +274,12 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.may_be_taken(processor, event)
     }
 
-    /// Something has happened to a scheduler that has dispatched nothing although something is READY.
+    /// Something has happened to a scheduler: if it dispatched nothing although threads are READY, it is asked again.
     fn asks_again(&mut self, scheduler: usize, processor: usize) -> Done {
         if self.schedulers[scheduler].refused { self.adjust(scheduler, processor) } else { Ok(()) }
     }
 
-    /// What a thread that was created is called, and the values that it came with.
+    /// Records the name and the initial values of a new thread.
     pub(super) fn introduce(&mut self, thread: ThreadId, name: &str, values: &[(&str, Value)]) {
         self.sink.named(self.now, thread, name);
         for (name, value) in values {
@@ -289,14 +289,14 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         }
     }
 
-    /// A job is done, whatever the policy makes of it.
+    /// Records that a job is done. No policy is told.
     pub(super) fn job_done(&mut self, thread: ThreadId, released: i64) {
         self.sink.job_done(self.now, thread, released);
     }
 
     // ---- What happens
 
-    /// A thread comes, created on `processor`; with its first job, if it has jobs.
+    /// A thread comes, created on `processor`. If it has jobs, its first one is released at `released`.
     pub fn create(
         &mut self,
         processor: usize,
@@ -331,7 +331,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         Ok(Admitted::Yes(thread))
     }
 
-    /// Who runs gives the processor up: its turn ends.
+    /// The running thread gives the processor up: the turn ends.
     pub fn yields(&mut self, processor: usize) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         if self.has_lost(processor) {
@@ -342,7 +342,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.vacate(processor, true)
     }
 
-    /// Who runs asks that a thread be next, and gives the processor up.
+    /// The running thread asks that another one be next, and gives the processor up.
     pub fn yields_to(&mut self, processor: usize, thread: ThreadId) -> Done {
         if let Some(event) = self.events.set_next {
             self.asks_for(processor, thread, event)?;
@@ -351,7 +351,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         if self.processors[processor].turn.is_some() { self.yields(processor) } else { Ok(()) }
     }
 
-    /// Who runs waits for something, in this event.
+    /// The running thread blocks by this event.
     pub fn blocks(&mut self, processor: usize, event: EventId) -> Done {
         let Processor { turn: Some(turn), current: Some(current), .. } = self.processors[processor] else {
             return Ok(());
@@ -360,7 +360,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
             return self.blocks_though_taken(processor, turn, event);
         }
         if turn != current {
-            // To the policy it is READY.
+            // The policy takes it to be READY.
             let under = self.under(current);
             if let Some(suspend) = self.events.suspend.filter(|event| self.schedulers[under].runner.handles(*event)) {
                 let told = self.home_of(under, current, processor);
@@ -384,7 +384,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.vacate(processor, false)
     }
 
-    /// The policy has just taken the processor from who waits from now on: it is READY there.
+    /// A thread blocks from which the policy has just taken the processor: it is READY to the policy.
     fn blocks_though_taken(&mut self, processor: usize, thread: ThreadId, event: EventId) -> Done {
         self.preempted(processor, event)?;
         let under = self.under(thread);
@@ -399,13 +399,13 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.adjust(under, processor)
     }
 
-    /// What the policy of a thread reads in a variable that it imports; `None`: it imports no such.
+    /// The value of an imported variable of a thread; `None`: its policy imports no such variable.
     pub(super) fn value_of(&self, thread: ThreadId, name: &str) -> Option<Value> {
         let under = self.under(thread);
         self.schedulers[under].runner.value_of(thread, name)
     }
 
-    /// What these threads wait for has happened. All policies hear of all of them before anybody loses the only processor for it.
+    /// These threads' waits are over. All policies are told of all of them before the only processor is preempted.
     pub fn unblocks(&mut self, threads: &[ThreadId]) -> Done {
         threads.iter().try_for_each(|thread| self.unblocks_one(*thread))?;
         self.preempted_at_last()
@@ -420,12 +420,12 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.suspends_at_last(thread)
     }
 
-    /// Who was to be suspended as soon as it waits no longer.
+    /// Suspends a thread that was to be suspended as soon as its wait is over.
     pub(super) fn suspends_at_last(&mut self, thread: ThreadId) -> Done {
         if std::mem::take(&mut self.book(thread).to_be_suspended) { self.suspends(thread) } else { Ok(()) }
     }
 
-    /// Who runs ends. Nobody waits for it.
+    /// The running thread ends. No thread waits for it.
     pub fn exits(&mut self, processor: usize) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         self.raise(self.under(turn), processor, self.events.exit, &[turn])?;
@@ -436,7 +436,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         Ok(())
     }
 
-    /// Somebody suspends a thread. One that waits is suspended as soon as it no longer does.
+    /// Suspends a thread. A thread that waits is suspended as soon as its wait is over.
     pub fn suspends(&mut self, thread: ThreadId) -> Done {
         let book = self.book(thread).clone();
         let handles = |event: &EventId| self.schedulers[book.under].runner.handles(*event);
@@ -475,7 +475,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         Ok(())
     }
 
-    /// Not any more.
+    /// Ends a suspension, or takes back one that has not begun.
     pub fn resumes(&mut self, thread: ThreadId) -> Done {
         self.book(thread).to_be_suspended = false;
         if self.book(thread).state != State::Suspended {
@@ -487,7 +487,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.preempted_at_last()
     }
 
-    /// Those that were suspended since this was asked last without anybody's doing so just then.
+    /// Takes the threads that were suspended since the last call only because they ran again.
     pub fn take_suspended(&mut self) -> Vec<ThreadId> {
         std::mem::take(&mut self.suspended)
     }
@@ -496,13 +496,13 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.books[thread.0 as usize - 1].state == State::Suspended
     }
 
-    /// It is suspended, or will be as soon as it waits for nothing else.
+    /// Whether it is suspended, or will be as soon as its wait is over.
     pub(super) fn is_set_aside(&self, thread: ThreadId) -> bool {
         let book = &self.books[thread.0 as usize - 1];
         book.state == State::Suspended || book.to_be_suspended
     }
 
-    /// Who runs has done so for a while, and others wait: its scheduler hears of it, and those above it.
+    /// The running thread has run for a tick while others wait. Its scheduler and those above it are told.
     pub fn ticks(&mut self, processor: usize) -> Done {
         let Some(tick) = self.events.tick else { return Ok(()) };
         for member in self.way_up(processor) {
@@ -516,7 +516,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         self.preempted(processor, tick)
     }
 
-    /// The instant at which a timer of a policy expires next.
+    /// The instant at which the policies' next timer expires.
     pub fn next_timeout(&mut self) -> Option<i64> {
         let mut first: Option<i64> = None;
         for place in 0..self.order.len() {
@@ -538,19 +538,19 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         runner.next_timeout()
     }
 
-    /// The instances of a scheduler: of one with nodes, one for each processor.
+    /// A scheduler's instances: one per processor with nodes, otherwise one.
     fn places(&self, scheduler: usize) -> std::ops::Range<usize> {
         0..if self.is_of_nodes(scheduler) { self.processors.len() } else { 1 }
     }
 
-    /// Raises the events of timers whose instant has come. Whether some are left, which are armed anew for now again and again.
+    /// Raises the events of expired timers. Whether some are left, because they are armed for now again and again.
     pub fn expire(&mut self) -> Done<bool> {
         let left = self.expire_all()?;
         self.preempted_at_last()?;
         Ok(left)
     }
 
-    /// The processor is interrupted when a tick is due: timers expire, and who runs hears of the tick before it loses the processor.
+    /// A tick is due: timers expire, and the running thread's tick is raised, before the processor is taken from it.
     pub fn interrupts(&mut self, processor: usize) -> Done {
         self.expire_all()?;
         self.ticks(processor)
@@ -568,7 +568,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
     }
 
     fn expire_in(&mut self, scheduler: usize, place: usize) -> Done<bool> {
-        /// One that is armed anew for an instant that is past shall let the threads run.
+        /// A timer that is armed for the past again and again must not keep threads from running.
         const MOST: usize = 64;
         for expired in 0..=MOST {
             let next = self.next_timeout_of(scheduler, place);
@@ -585,7 +585,7 @@ impl<'s, R: Runner> Dispatcher<'s, R> {
         Ok(false)
     }
 
-    /// So many processors there are from now on.
+    /// Changes the number of processors.
     pub(super) fn set_processors(&mut self, count: usize) -> Done {
         while self.processors.len() < count {
             self.processors.push(Processor::default());

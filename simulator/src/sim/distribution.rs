@@ -1,12 +1,12 @@
-//! Many durations as one thing, in memory that has a bound.
+//! The distribution of many durations, in bounded memory.
 
 use catapults_compiler::scenario::{Exact, Statistic};
 use hdrhistogram::Histogram;
 
-/// Many durations.
+/// A distribution of durations.
 #[derive(Clone, Debug)]
 pub struct Distribution {
-    /// As long as they are few.
+    /// All durations, while they are few.
     all: Vec<i64>,
     /// Of many.
     histogram: Option<Box<Histogram<u64>>>,
@@ -14,7 +14,7 @@ pub struct Distribution {
     sum: i128,
 }
 
-/// So many durations are kept one by one.
+/// How many durations are kept one by one.
 const FEW: usize = 4096;
 
 impl Distribution {
@@ -32,10 +32,10 @@ impl Distribution {
         self.sum += i128::from(nanoseconds);
     }
 
-    /// All of them.
+    /// The histogram, with all durations in it.
     fn many(&mut self) -> Option<&mut Histogram<u64>> {
         if self.histogram.is_none() {
-            // Three digits, growing as it must.
+            // With three digits; it resizes itself.
             let mut histogram = Histogram::new(3).ok().map(Box::new)?;
             for one in self.all.drain(..) {
                 let _ = histogram.record(one.unsigned_abs());
@@ -45,7 +45,7 @@ impl Distribution {
         self.histogram.as_deref_mut()
     }
 
-    /// Adds all of another one.
+    /// Adds all durations of another distribution.
     pub(crate) fn append(&mut self, mut other: Distribution) {
         other.all.drain(..).for_each(|one| self.add(one));
         if let Some(histogram) = other.histogram {
@@ -67,7 +67,8 @@ impl Distribution {
         self.all.len() as u64 + self.histogram.as_ref().map_or(0, |histogram| histogram.len())
     }
 
-    /// One number for them; quantiles of more than 4,096 are exact to three digits, and never too low. `None`: there are none.
+    /// A statistic; `None`: there are no durations. Quantiles of more than 4,096 are exact to three digits, and never
+    /// too low.
     pub fn statistic(&self, statistic: Statistic) -> Option<i64> {
         if self.count() == 0 {
             return None;
@@ -83,7 +84,7 @@ impl Distribution {
                 None => {
                     let mut all = self.all.clone();
                     all.sort_unstable();
-                    // The first that so many are no higher than.
+                    // The least duration that so many do not exceed.
                     let place = (all.len() * usize::from(thousandths)).div_ceil(1000).max(1) - 1;
                     all[place]
                 }
@@ -91,14 +92,14 @@ impl Distribution {
         })
     }
 
-    /// The same, of which a mean is not cut to whole nanoseconds.
+    /// The statistic; a mean is not rounded to whole nanoseconds.
     pub(crate) fn exactly(&self, statistic: Statistic) -> Option<Exact> {
         let whole = self.statistic(statistic)?;
         let count = i128::from(self.count());
         Some(if statistic == Statistic::Mean { Exact::new(self.sum, count) } else { Exact::from(whole) })
     }
 
-    /// The distribution, as pairs of a duration and how many were no longer, in hundredths.
+    /// The distribution: durations, each with the percentage of all that are no longer.
     pub fn curve(&self) -> Vec<(i64, f64)> {
         let total = self.count().max(1) as f64;
         let mut sum = 0;

@@ -1,4 +1,4 @@
-//! What a picture of a simulation shows.
+//! The picture of a simulation.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::timeline::Change;
 use super::{Distribution, Outcome, Tally};
 use crate::picture::{self, Kind, Part, Picture, State, Stay, most_windows};
 
-/// What is drawn of a simulation.
+/// What to draw of a simulation.
 pub fn picture(scenario: &Scenario, outcome: &Outcome, title: &str) -> Picture {
     let jobs = outcome.tallies.iter().any(|tally| tally.response.count() > 0);
     let curve = |tally: &Tally| -> Vec<(i64, f64)> {

@@ -1,14 +1,14 @@
-//! Durations and instants, as people read them.
+//! Durations and instants in words.
 
 use catapults_compiler::vocabulary::in_unit;
 
-/// `2.099123457s`: all of a duration; whole ones as they are written.
+/// `2.099123457s`: exact; whole durations as scenarios write them.
 pub fn exact(nanoseconds: i64) -> String {
     let sign = if nanoseconds < 0 { "-" } else { "" };
     format!("{sign}{}", exact_since(nanoseconds.unsigned_abs()))
 }
 
-/// The same of one that is not negative.
+/// As `exact`, for a duration that is not negative.
 pub fn exact_since(nanoseconds: u64) -> String {
     if let Ok(whole) = i64::try_from(nanoseconds)
         && let (count @ ..10_000, unit) = in_unit(whole)
@@ -24,7 +24,7 @@ pub fn exact_since(nanoseconds: u64) -> String {
     format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// `12.3ms`: what a reader wants to know of a duration, in four digits; whole ones as they are written.
+/// `12.3ms`: rounded to four digits; whole durations as scenarios write them.
 pub fn duration(nanoseconds: i64) -> String {
     let (count, unit) = in_unit(nanoseconds);
     if count.unsigned_abs() < 10_000 {

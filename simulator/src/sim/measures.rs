@@ -1,4 +1,4 @@
-//! What is measured while a simulation runs, and whether it is as expected. Memory is bounded by the threads that live.
+//! Measures a simulation, and judges it by its expectations. The number of living threads bounds the memory.
 
 mod verdicts;
 
@@ -11,77 +11,77 @@ use super::shares::Shares;
 use super::timeline::Timeline;
 use crate::picture::State;
 
-/// What was measured of a kind of threads.
+/// What was measured of a kind.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// How long they ran.
+    /// How long its threads ran.
     pub ran: i128,
-    /// How long their jobs took.
+    /// How long its jobs took.
     pub response: Distribution,
-    /// How long a job has taken in the end that is not done, if any: the one that has taken longest. It takes longer than that.
+    /// How long the longest unfinished job had taken at the end, if there is one. The job takes longer than that.
     pub undone: Option<i64>,
-    /// How long they were ready before they ran.
+    /// How long its threads were ready before they ran.
     pub latency: Distribution,
-    /// Jobs done; and those done too late, or not at all.
+    /// Jobs that were done.
     pub jobs: u64,
-    /// See above.
+    /// Jobs that were done too late, or were due and not done.
     pub misses: u64,
-    /// How often they got a processor.
+    /// How often its threads got a processor.
     pub dispatches: u64,
-    /// How often they lost it and could have gone on.
+    /// How often they lost it although they could have gone on.
     pub preemptions: u64,
-    /// How many the policy did not admit.
+    /// How many threads the policy refused.
     pub refusals: u64,
-    /// How many came.
+    /// How many threads came.
     pub came: u64,
-    /// When the last one ended; `None`: some have not, or have not come.
+    /// When the last one ended; `None`: some have not ended, or none has come.
     pub end: Option<i64>,
 }
 
 /// Whether something is as expected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// As in the scenario.
+    /// The expectation, as in the scenario.
     pub text: String,
-    /// Whether it is.
+    /// Whether it holds.
     pub holds: bool,
-    /// What is so instead, or too.
+    /// What was found.
     pub found: String,
-    /// When it was first seen not to be so.
+    /// When it was first seen not to hold.
     pub since: Option<i64>,
-    /// The thread of which that was seen, as the timeline counts them.
+    /// The thread of which that was seen, by its number in the timeline.
     pub thread: Option<u64>,
-    /// Whose it is, into the scenario's threads.
+    /// The kinds that it is about, as indices of the scenario's threads.
     pub kinds: Vec<usize>,
 }
 
-/// Measures of a scenario.
+/// The measures of a scenario.
 pub(super) struct Measures<'a> {
     scenario: &'a Scenario,
-    /// Of each kind, all the time.
+    /// By kind, for the whole time.
     pub(super) tallies: Vec<Tally>,
     watches: Vec<Watch<'a>>,
     pub(super) timeline: Timeline,
     pub(super) shares: Shares,
     threads: Vec<Seen>,
     now: i64,
-    /// Who runs on each processor.
+    /// The thread that runs on each processor.
     running: Vec<Option<(usize, ThreadId)>>,
-    /// Of each kind.
+    /// By kind.
     living: Vec<u64>,
-    /// When the first of each kind came, or was refused.
+    /// When the first thread of each kind came or was refused.
     first: Vec<Option<i64>>,
-    /// Of which kinds one has ended.
+    /// Whether a thread of each kind has ended.
     any_ended: Vec<bool>,
     /// When a thread ended last.
     pub(super) last_end: Option<i64>,
     diverged: bool,
 }
 
-/// Why a thread does not run any more.
+/// Why a thread stops running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaving {
-    /// It has to.
+    /// It must wait.
     Waits,
     /// It gives the processor up.
     Yields,
@@ -95,16 +95,16 @@ struct Seen {
     ready_since: Option<i64>,
 }
 
-/// An expectation, and what is known of it so far.
+/// An expectation, and what is known about it so far.
 struct Watch<'a> {
     expectation: &'a Expectation,
-    /// Of a window.
+    /// If it has a window.
     tally: Option<Tally>,
     since: Option<i64>,
     found: Option<String>,
-    /// The thread of which that was seen, as the timeline counts them.
+    /// The thread of which that was seen, by its number in the timeline.
     thread: Option<u64>,
-    /// How far an order has come.
+    /// How many of the expected dispatches have come.
     next: usize,
 }
 
@@ -125,7 +125,7 @@ impl Tally {
         }
     }
 
-    /// The longest response, and whether that is of a job that is not done, and takes longer than this.
+    /// The longest response, and whether it is that of an unfinished job, which takes longer than this.
     pub fn worst_response(&self) -> Option<(i64, bool)> {
         let done = self.response.statistic(Statistic::Worst);
         match self.undone.filter(|undone| done.is_none_or(|done| *undone >= done)) {
@@ -165,7 +165,7 @@ impl<'a> Measures<'a> {
         self.now = now;
         self.first[kind].get_or_insert(now);
         self.living[kind] += 1;
-        // Whichever was the last to end is not any more.
+        // The thread that ended last is not the last one any more.
         self.tallies[kind].end = None;
         let index = thread.0 as usize - 1;
         if self.threads.len() <= index {
@@ -198,7 +198,7 @@ impl<'a> Measures<'a> {
         self.timeline.change(thread, State::Ready, now);
     }
 
-    /// A thread that was ready.
+    /// A thread is suspended. If it was ready, it waits no longer.
     pub(super) fn suspended(&mut self, thread: ThreadId, now: i64) {
         self.now = now;
         let seen = self.threads.get_mut(thread.0 as usize - 1);
@@ -207,7 +207,7 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// `turn`: whose it is.
+    /// `turn`: the thread whose turn it is.
     pub(super) fn starts(&mut self, kind: usize, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
         self.now = now;
         let waited = self.threads.get_mut(thread.0 as usize - 1).and_then(|seen| seen.ready_since.take());
@@ -253,7 +253,7 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// Who runs goes on, on another turn.
+    /// The running thread goes on, on another turn.
     pub(super) fn turns(&mut self, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
         self.timeline.runs(thread, processor, turn, now);
     }
@@ -273,7 +273,7 @@ impl<'a> Measures<'a> {
         self.timeline.change(thread, if ready { State::Ready } else { State::Blocked }, now);
     }
 
-    /// A thread of this kind computed.
+    /// A thread of this kind has computed.
     pub(super) fn ran(&mut self, kind: usize, since: i64, until: i64) {
         self.tallies[kind].ran += i128::from(until - since);
         self.shares.ran(kind, since, until);
@@ -301,13 +301,13 @@ impl<'a> Measures<'a> {
         });
     }
 
-    /// In the end a job is not done that was due then.
+    /// A job that was due then is not done at the end.
     pub(super) fn overdue(&mut self, kind: usize, thread: ThreadId, due: i64) {
         self.timeline.due(thread, due, true);
         self.each(kind, Some(thread), due, |tally| tally.misses += 1);
     }
 
-    /// In the end a job is not done that was to begin then.
+    /// A job that was released then is not done at the end.
     pub(super) fn unfinished(&mut self, kind: usize, thread: ThreadId, released: i64, now: i64) {
         let taken = now - released;
         if taken <= 0 || self.scenario.threads[kind].is_endless() {
@@ -352,7 +352,7 @@ impl<'a> Measures<'a> {
         for watch in &mut self.watches {
             let Expected::Order(kinds) = &watch.expectation.what else { continue };
             let Some(place) = kinds.iter().position(|one| *one == kind) else { continue };
-            // One that comes later ends later, too.
+            // A thread that comes later also ends later.
             if let Some(before) = kinds[..place].iter().find(|before| living[**before] > 0) {
                 watch.fails(now, number, format!("`{}` ends before `{}`", name(kind), name(*before)));
             }
@@ -362,13 +362,13 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// So many processors there are from now on.
+    /// Changes the number of processors.
     pub(super) fn processors(&mut self, now: i64, count: usize) {
         self.shares.processors(now, count);
         self.running.truncate(count);
     }
 
-    /// It is over.
+    /// The simulation ends.
     pub(super) fn ends(&mut self, now: i64, running: &[Option<(ThreadId, i64)>]) {
         for (processor, one) in running.iter().enumerate() {
             let kind = self.running.get(processor).copied().flatten().map(|(kind, _)| kind);
@@ -381,7 +381,7 @@ impl<'a> Measures<'a> {
         self.now = now;
         let worst: Vec<i64> = self.tallies.iter().map(|tally| tally.latency.worst()).collect();
         for index in 0..self.threads.len() {
-            // Whoever waits still.
+            // Threads that are still ready.
             let Some(since) = self.threads[index].ready_since else { continue };
             let thread = u32::try_from(index + 1).ok().map(ThreadId);
             let Some(kind) = thread.and_then(|thread| self.timeline.kind_of(thread)) else { continue };
@@ -401,7 +401,7 @@ impl<'a> Measures<'a> {
         self.timeline.ends(now);
     }
 
-    /// Adds to what is measured of a kind, and tells those expectations that are decided at once.
+    /// Adds to what is measured of a kind, and watches the expectations that can be seen to fail at once.
     fn each(&mut self, kind: usize, thread: Option<ThreadId>, now: i64, add: impl Fn(&mut Tally)) {
         let number = thread.and_then(|thread| self.timeline.number_of(thread));
         add(&mut self.tallies[kind]);
@@ -442,7 +442,7 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// What is kept of the timeline is what is around the first thing that is not as expected.
+    /// Once an expectation is seen to fail, the timeline keeps what is around that.
     pub(super) fn notice(&mut self) {
         if !self.diverged && self.watches.iter().any(|watch| watch.since.is_some()) {
             self.diverged = true;
@@ -450,17 +450,17 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// When the first thing that is not as expected was seen.
+    /// When an expectation was first seen to fail.
     pub(super) fn first_divergence(&self) -> Option<i64> {
         self.watches.iter().filter_map(|watch| watch.since).min()
     }
 
-    /// Whether all is as expected.
+    /// The verdicts on all expectations.
     pub(super) fn verdicts(&self) -> Vec<Verdict> {
         self.watches.iter().map(|watch| self.verdict(watch)).collect()
     }
 
-    /// The time of all processors between two instants, as far as they have come.
+    /// The time of all processors between two instants, up to now.
     pub(super) fn capacity(&self, from: i64, to: i64) -> i128 {
         self.shares.capacity(from, to.min(self.now))
     }

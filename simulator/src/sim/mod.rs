@@ -1,4 +1,4 @@
-//! Simulation: a policy at work on the threads of a scenario, in virtual time. The same scenario always gives the same.
+//! Simulation: a policy at work on the threads of a scenario, in virtual time. A scenario always gives the same result.
 //!
 //! ```text
 //! Scenario ──► world ── what threads do, when ──► dispatcher ── events ──► policy (interpreted, or compiled)
@@ -41,36 +41,36 @@ pub use world::Ending;
 
 use world::World;
 
-/// What came of a scenario.
+/// The result of simulating a scenario.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Why it ended.
+    /// Why the simulation ended.
     pub ending: Ending,
-    /// When.
+    /// When it ended.
     pub end: i64,
     /// When a thread ended last.
     pub last_end: Option<i64>,
-    /// Of each expectation, in their order.
+    /// One per expectation, in their order.
     pub verdicts: Vec<Verdict>,
-    /// Of each of the scenario's threads.
+    /// One per kind of the scenario's threads.
     pub tallies: Vec<Tally>,
     /// The time of all processors together.
     pub capacity: i128,
-    /// The first changes of states; or, for a test, those around what is not as expected.
+    /// The first changes of states; for a test, those around what is not as expected.
     pub timeline: Timeline,
     /// How the processors were shared, over time.
     pub shares: Shares,
-    /// When something was first seen not to be as expected.
+    /// When an expectation was first seen to fail.
     pub divergence: Option<i64>,
 }
 
 impl Outcome {
-    /// Whether all is as expected, and nothing stopped it.
+    /// Whether all expectations hold and nothing stopped the simulation.
     pub fn is_as_expected(&self) -> bool {
         !matches!(self.ending, Ending::Out(_) | Ending::Stuck(_)) && self.verdicts.iter().all(|verdict| verdict.holds)
     }
 
-    /// The threads that are not as expected, which have a row in a picture before others.
+    /// The threads that are not as expected. A picture shows their rows first.
     pub fn concerned(&self) -> Concerned {
         let failed = || self.verdicts.iter().filter(|verdict| !verdict.holds);
         let kinds = failed().filter(|verdict| verdict.thread.is_none()).flat_map(|verdict| verdict.kinds.clone());
@@ -78,14 +78,14 @@ impl Outcome {
     }
 }
 
-/// Which part of the timeline is kept, if it is long.
+/// Which part of a long timeline is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Its beginning.
     Beginning,
-    /// What is around the first thing that is not as expected; its end, if all is.
+    /// What is around the first failed expectation; if all hold, the end.
     AroundDivergence,
-    /// What is between two instants, in nanoseconds: from the first on, before the second; the beginning of that.
+    /// From the first instant until before the second, in nanoseconds; if that is too much, its beginning.
     Between(i64, i64),
 }
 
@@ -94,23 +94,23 @@ pub enum Keep {
 pub enum Deciding<'a> {
     /// One policy.
     Policy(&'a Verified<Policy>),
-    /// Schedulers, each a thread to its parent.
+    /// Several schedulers; each is a thread to its parent.
     Hierarchy(&'a Hierarchy),
 }
 
-/// Who runs the policies. The decisions are the same.
+/// How the policies run. Their decisions are the same either way.
 #[derive(Clone, Copy)]
 pub enum RunBy<'a> {
-    /// What happens is said with the line that moved each thread.
+    /// Records have the line that moved each thread.
     Interpreter,
-    /// Shared objects of the policies, in the order of [`Deciding::policies`]: faster, and what happens is said with the lines of handlers.
+    /// The policies' shared objects, by [`Deciding::policies`]: faster, but records have the lines of handlers.
     Objects(&'a [Object]),
 }
 
-/// Simulates a scenario. What happens goes to `sink` as it does.
+/// Simulates a scenario, and passes what happens to `sink` as it happens.
 ///
 /// # Errors
-/// The framework has no such events as every simulation needs.
+/// The framework lacks an event that every simulation needs.
 pub fn simulate(
     scenario: &Scenario,
     deciding: Deciding<'_>,
@@ -134,7 +134,7 @@ pub fn simulate(
     }
 }
 
-/// What decides, in the interpreter, before anything has happened: to be [started](Dispatcher::start), and told what happens.
+/// A new dispatcher with interpreted policies. The caller [starts](Dispatcher::start) it and tells it what happens.
 ///
 /// # Errors
 /// As for [`simulate`].
@@ -196,7 +196,7 @@ impl<'a> Deciding<'a> {
         Subject { policies: self.policies(), schedulers, instead: false }
     }
 
-    /// Whether a policy has nodes. Then it is that of the root.
+    /// Whether a policy has nodes. It is then the root's.
     fn has_nodes(self) -> bool {
         self.policies().iter().any(|policy| policy.has_nodes())
     }
@@ -208,7 +208,7 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// Each scheduler with its policy at work.
+    /// The schedulers, each with its policy at work.
     fn plan<R: Runner>(self, runner: impl Fn(usize) -> R) -> Plan<R> {
         match self {
             Deciding::Policy(_) => Plan { schedulers: vec![Scheduler::new(runner(0), None, Vec::new())], default: 0 },
@@ -221,14 +221,14 @@ impl<'a> Deciding<'a> {
     }
 }
 
-/// Of no use to anybody.
+/// A sink that drops all records.
 pub struct Nowhere;
 
 impl Sink for Nowhere {
     fn record(&mut self, _: &Record) {}
 }
 
-/// The names of the events of records.
+/// The names of the records' events.
 pub fn event_names(deciding: Deciding<'_>, framework: &Framework) -> Vec<String> {
     policy::Events::new(framework, &deciding.policies()).map_or(Vec::new(), |events| events.names)
 }

@@ -1,31 +1,31 @@
-//! What is to happen, by when.
+//! What is to happen, and when.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// What can be planned.
 pub(super) trait Planned: Copy + Ord {
-    /// What happens first at one instant.
+    /// Its values order what happens at one instant.
     type Order: Copy + Ord;
 
     fn order(&self) -> Self::Order;
 }
 
-/// A queue in the order of instants; at one, in the order of kinds; of one kind, in the order in which it was planned.
+/// A queue in the order of instants, for one instant of kinds, and for one kind of planning.
 ///
-/// What was planned for a turn that has ended meanwhile can happen no longer. A long turn that is often interrupted plans its end each
-/// time, so such plans are removed once there are more than twice those that were left the last time: memory is bounded by what can
-/// still happen. Whoever asks says what that is; what no longer can never can again.
+/// What was planned for a turn that has ended cannot happen any more. A long turn that is often interrupted plans its
+/// end each time. So such plans are removed once there are more than twice as many plans as were left the last time,
+/// and memory is bounded by what can still happen. The caller knows what can; what once cannot, never can again.
 pub(super) struct Plans<H: Planned> {
     heap: BinaryHeap<Reverse<Plan<H::Order, H>>>,
     made: u64,
     most: usize,
 }
 
-/// The instant, the kind, how many were made before it, and what is to happen.
+/// The instant, the kind, how many plans were made before it, and what is to happen.
 type Plan<O, H> = (i64, O, u64, H);
 
-/// So few plans are not worth the removal.
+/// Up to how many plans none are removed.
 const FEW: usize = 64;
 
 impl<H: Planned> Plans<H> {
@@ -42,7 +42,7 @@ impl<H: Planned> Plans<H> {
         self.heap.push(Reverse((instant, happening.order(), self.made, happening)));
     }
 
-    /// The instant of the next one.
+    /// The next plan's instant.
     pub(super) fn first(&mut self, can_happen: impl Fn(&H) -> bool) -> Option<i64> {
         loop {
             let Reverse((instant, .., planned)) = self.heap.peek()?;
@@ -53,7 +53,7 @@ impl<H: Planned> Plans<H> {
         }
     }
 
-    /// The next one, if it is planned for now and comes no later than what is of this kind.
+    /// The next happening, if it is planned for now and its kind is `order` or an earlier one.
     pub(super) fn take(&mut self, now: i64, order: H::Order, can_happen: impl Fn(&H) -> bool) -> Option<H> {
         self.first(can_happen).filter(|instant| *instant <= now)?;
         self.heap.peek().filter(|Reverse((_, next, ..))| *next <= order)?;

@@ -1,4 +1,4 @@
-//! A policy at work, as the simulated host sees it: who interprets it, or runs it compiled, is not known beyond this.
+//! A policy at work, as the simulated host sees it. Only implementations of [`Runner`] know how it is executed.
 
 use std::cmp::Ordering;
 
@@ -8,93 +8,93 @@ use catapults_compiler::policy::{AttributeId, Entity, Handler, ImportId, Policy,
 use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::Value;
 
-/// What a host does with a policy. Threads have numbers that are unique while they live; processors are numbered from 0.
+/// What a host does with a policy. The number of a thread is unique while it lives. Processors are numbered from 0.
 pub trait Runner {
-    /// Whether the policy hears of the event.
+    /// Whether the policy handles the event.
     fn handles(&self, event: EventId) -> bool;
 
-    /// From here on events are those of this processor: of the instance of its node, or with what is RUNNING there.
+    /// From here on, events happen on this processor: in its node's instance, or with what is RUNNING there.
     fn enter(&mut self, processor: usize);
 
-    /// What is RUNNING on one processor is so on the other from here on, and the other way round. Not of a policy with nodes.
+    /// Exchanges what is RUNNING on two processors. Not for a policy with nodes.
     fn exchange(&mut self, one: usize, other: usize);
 
-    /// What time it is.
+    /// Sets the time.
     fn set_now(&mut self, now: i64);
 
-    /// From here on it draws the sequence of this seed.
+    /// Seeds what the policy draws.
     fn seed(&mut self, seed: u64);
 
-    /// Raises an event. The result is the thread that is dispatched.
+    /// Raises an event. Returns the thread that is dispatched.
     fn raise(&mut self, event: EventId, threads: &[ThreadId]) -> Result<Option<ThreadId>, Stop>;
 
-    /// Whether the policy could dispatch a thread that is READY next, as it says itself. It can, if its framework has no such query.
+    /// Asks the policy whether it could dispatch a READY thread next. Without such a query in the framework, it can.
     fn can_switch_to(&mut self, thread: ThreadId) -> Result<bool, Stop>;
 
     /// A new thread, in hand.
     fn spawn(&mut self, thread: ThreadId) -> Result<(), Stop>;
 
-    /// One that the policy has refused, or that has ended.
+    /// Forgets a thread that was refused or has ended.
     fn discard(&mut self, thread: ThreadId);
 
-    /// A thread is in hand again, since its node has gone.
+    /// Takes a thread in hand again, because its node has gone.
     fn take(&mut self, thread: ThreadId);
 
-    /// Assigns a variable that the policy imports; nothing, if it imports no such.
+    /// Assigns an imported variable; does nothing if the policy does not import it.
     fn set(&mut self, name: &str, value: Value);
 
-    /// The same of a thread; whether it had another value before.
+    /// Assigns a thread's imported variable. Whether its value has changed.
     fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) -> bool;
 
-    /// What a variable of a thread is that the policy imports; `None`: it imports no such.
+    /// The value of a thread's imported variable; `None`: the policy does not import it.
     fn value_of(&self, thread: ThreadId, name: &str) -> Option<Value>;
 
-    /// Adds to what the host keeps of a thread, if the policy asks: how long it has run.
+    /// Adds to how long a thread has run, if the policy imports that from the host.
     fn charge(&mut self, thread: ThreadId, nanoseconds: i64);
 
-    /// The class of the container that holds a thread; `None`: it is in hand, or there is none.
+    /// The class of the container that holds a thread; `None`: it is in hand, or does not exist.
     fn class(&self, thread: ThreadId) -> Option<StateClass>;
 
-    /// Which of two threads the policy would dispatch first, if both were READY; `None`: it cannot be told.
+    /// Which of two threads the policy would dispatch first if both were READY; `None`: it does not tell.
     fn ready_order(&self, one: ThreadId, other: ThreadId) -> Option<Ordering>;
 
-    /// The timer that expires next: when, of which thread, and its event. In a policy with nodes, of the one that was entered.
+    /// The timer that expires next: its instant, thread and event. With nodes, in the entered instance.
     fn next_timeout(&self) -> Option<(i64, ThreadId, EventId)>;
 
-    /// The line of the policy that moved a thread last; 0: none of its own.
+    /// The line of the policy that last moved a thread; 0: no line of its own.
     fn moved_by(&self) -> u32;
 
-    /// The threads that were sent to nodes since this was asked last, each with its processor.
+    /// Takes the threads that were sent to nodes since the last call, each with its processor.
     fn take_sent(&mut self) -> Vec<(ThreadId, usize)>;
 
-    /// A processor comes, which is a node: with its properties, and before its `arrival`.
+    /// Adds a processor as a node, with its properties, before its `arrival` is raised.
     fn add_node(&mut self, processor: usize) -> Result<(), Stop>;
 
-    /// What the host says of a node, if the policy asks.
+    /// Sets the node property `load`, if the policy has it.
     fn set_load(&mut self, processor: usize, load: i64);
 
-    /// Raises an event of a node, in the instance of none.
+    /// Raises an event about a node, in no instance.
     fn raise_of_node(&mut self, event: EventId, processor: usize) -> Result<(), Stop>;
 
-    /// Raises an event in the instance of this processor that names another one.
+    /// Raises an event in the instance of the entered processor about another node.
     fn raise_steal(&mut self, event: EventId, for_processor: usize) -> Result<(), Stop>;
 }
 
-/// The query by which a policy is asked whether a thread can be next.
+/// The query whether a thread can be next.
 pub(super) const CAN_SWITCH_TO: &str = "can_switch_to";
 
-/// Into [`Events::names`].
+/// An index of [`Events::names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub(super) u16);
 
 impl EventId {
-    /// Into [`super::event_names`].
+    /// An index of what [`super::event_names`] returns.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// The events of a framework as policies meet them, and those that the simulated host raises by itself.
+/// The events of a framework as policies meet them, and by name those that the simulated host raises itself.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     pub(super) names: Vec<String>,
@@ -106,13 +106,13 @@ pub(super) struct Events {
     pub(super) init: Option<EventId>,
     pub(super) tick: Option<EventId>,
     pub(super) suspend: Option<EventId>,
-    /// Whether that may be raised of who is RUNNING.
+    /// Whether `suspend_thread` can be raised of a RUNNING thread.
     pub(super) suspends_running: bool,
     pub(super) resume: Option<EventId>,
     pub(super) set_next: Option<EventId>,
     pub(super) release: Option<EventId>,
     pub(super) changed: Option<EventId>,
-    /// Whether policies can be asked that: the framework may have no such query, or another one of that name.
+    /// Whether policies can be asked. The framework may have no such query, or another one of that name.
     pub(super) can_switch_to: bool,
     pub(super) lock: Option<EventId>,
     pub(super) scheduler: Option<EventId>,
@@ -124,7 +124,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Those of this framework, for these policies. `Err`: an event that every simulation needs is not there.
+    /// The framework's events for these policies. `Err`: an event that every simulation needs is missing.
     pub(super) fn new(framework: &Framework, policies: &[&Policy]) -> Result<Events, String> {
         let timers = policies.iter().flat_map(|policy| policy.timers());
         let met = framework.as_met(timers, policies.iter().any(|policy| policy.has_nodes()));
@@ -175,7 +175,7 @@ impl Events {
     }
 }
 
-/// Where a processor is found once two are exchanged.
+/// Where a processor is after two have been exchanged.
 pub(super) fn exchanged(processor: usize, one: usize, other: usize) -> usize {
     match processor {
         _ if processor == one => other,
@@ -184,21 +184,21 @@ pub(super) fn exchanged(processor: usize, one: usize, other: usize) -> usize {
     }
 }
 
-/// Whether the event can be raised of a thread that is RUNNING.
+/// Whether the event can be raised of a RUNNING thread.
 fn takes_running(event: &Event) -> bool {
     let running = |step: &Move| matches!(step, Move::Parameter(_, Stage::In(StateClass::Running), _));
     event.rules.iter().any(|rule| rule.moves.iter().any(running))
 }
 
-/// In the interpreter.
+/// An interpreted policy.
 pub struct Interpreted<'a> {
     machine: Machine<'a>,
     policy: &'a Policy,
     application: Variables,
-    /// By event.
+    /// Indexed by event.
     handlers: Vec<Option<&'a Handler>>,
     names: Vec<String>,
-    /// What each processor has in containers of class RUNNING, but for the one that was entered.
+    /// What each processor has in RUNNING containers. The entered processor's is in the machine.
     running: Vec<RunningSet>,
     here: usize,
     /// Variables that the host keeps.
@@ -248,7 +248,7 @@ impl<'a> Interpreted<'a> {
         }
     }
 
-    /// A thread that is in hand here has what another policy has kept of it: attributes and variables of the same name and type.
+    /// Gives a thread in hand what another policy kept of it: attributes and variables of the same name and type.
     pub(super) fn inherit(&mut self, thread: ThreadId, before: &Interpreted<'_>) {
         self.machine.inherit(thread, &before.machine);
         for import in &self.policy.thread_imports {
@@ -262,7 +262,7 @@ impl<'a> Interpreted<'a> {
         }
     }
 
-    /// There is a place for what is RUNNING on this processor, and on the one that was entered.
+    /// Makes room for what is RUNNING on this processor and on the entered one.
     fn keep_for(&mut self, processor: usize) {
         let most = processor.max(self.here);
         if self.running.len() <= most {
@@ -287,7 +287,7 @@ impl Runner for Interpreted<'_> {
 
     fn enter(&mut self, processor: usize) {
         if self.policy.has_nodes() {
-            // It has been added.
+            // The node has been added.
             let _ = self.machine.enter(Self::node(processor));
             return;
         }
@@ -344,11 +344,11 @@ impl Runner for Interpreted<'_> {
     }
 
     fn take(&mut self, _: ThreadId) {
-        // The machine has done it.
+        // The machine has already done so.
     }
 
     fn set(&mut self, name: &str, value: Value) {
-        // A name that the policy does not import was reported when the scenario was checked.
+        // The check of the scenario has reported names that the policy does not import.
         let _ = self.application.set(self.policy, name, value);
     }
 

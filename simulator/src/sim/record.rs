@@ -1,4 +1,4 @@
-//! What happens in a simulation, and why: one record each.
+//! The records of what happens in a simulation, and why.
 
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::vocabulary::Value;
@@ -10,46 +10,46 @@ use super::policy::EventId;
 pub struct Record {
     /// Nanoseconds since the start.
     pub time: i64,
-    /// The processor on which the policy was told.
+    /// The processor on which the policy was told of it.
     pub processor: u32,
-    /// To whom; without meaning for [`Kind::Idle`].
+    /// The thread; for [`Kind::Idle`], meaningless.
     pub thread: ThreadId,
-    /// What.
+    /// What happened.
     pub kind: Kind,
     /// The event whose handler decided it.
     pub event: EventId,
-    /// The line of the policy that moved the thread; 0: none of its own.
+    /// The line of the policy that moved the thread; 0: no line of its own.
     pub line: u32,
-    /// For [`Kind::Lent`]: whose turn it is. Else without meaning.
+    /// For [`Kind::Lent`], the thread whose turn it is. Otherwise meaningless.
     pub donor: ThreadId,
-    /// How many threads are ready, on the processor's node if the policy has nodes. `None`: schedulers share them.
+    /// How many threads are READY; with nodes, on the processor's node. `None`: several schedulers share them.
     pub ready: Option<usize>,
-    /// Whose handler decided it, into the schedulers of the hierarchy; 0: the policy.
+    /// The scheduler whose handler decided it, as an index in the hierarchy; for a policy, 0.
     pub scheduler: usize,
 }
 
 /// What can happen to a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It has come, and is ready.
+    /// It has come, and is READY.
     New,
-    /// The policy did not admit it.
+    /// The policy refused it.
     Refused,
     /// The policy dispatched it: its turn begins.
     Dispatched,
-    /// It runs on the turn of another thread, which waits for it; or goes on with its own turn, which it had lent.
+    /// It runs on the turn of another thread, which waits for it; or again on its own turn, which it had lent.
     Lent,
-    /// It gave the processor up, and is ready.
+    /// It gave the processor up, and is READY.
     SwitchedOut,
     /// The policy, or one of its timers, took the processor from it.
     Preempted,
     /// It waits for something.
     Blocked,
-    /// It does so no longer.
+    /// Its wait is over.
     Raised,
     /// It was suspended.
     Suspended,
-    /// Not any more.
+    /// Its suspension is over.
     Resumed,
     /// It has ended.
     Exited,
@@ -59,25 +59,25 @@ pub enum Kind {
 
 /// Where records go.
 pub trait Sink {
-    /// In the order of time.
+    /// Takes a record about a thread.
     fn record(&mut self, record: &Record);
 
-    /// The same of a scheduler, as a thread to its parent.
+    /// Takes a record about a scheduler as its parent's thread.
     fn of_scheduler(&mut self, record: &Record) {
         let _ = record;
     }
 
-    /// A thread that has come is called this.
+    /// Takes the name of a thread that has come.
     fn named(&mut self, time: i64, thread: ThreadId, name: &str) {
         let _ = (time, thread, name);
     }
 
-    /// A job is done that was released then.
+    /// A job that was released then is done.
     fn job_done(&mut self, time: i64, thread: ThreadId, released: i64) {
         let _ = (time, thread, released);
     }
 
-    /// A variable that the policy imports has this value now: of a thread, or of the application.
+    /// An imported variable has this value now: of a thread, or of the application.
     fn value(&mut self, time: i64, thread: Option<ThreadId>, name: &str, value: Value) {
         let _ = (time, thread, name, value);
     }

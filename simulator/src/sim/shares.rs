@@ -1,18 +1,18 @@
-//! How many processors there were, and how their time was shared, over time: in stretches that double when there are too many of them.
+//! How kinds shared the processors over time, in stretches. If there are too many stretches, their length doubles.
 
 use crate::picture::Window;
 
-/// Of each kind of threads, how long they ran in each stretch.
+/// How long each kind ran in each stretch.
 #[derive(Clone, Debug)]
 pub struct Shares {
-    /// Of a stretch, in nanoseconds.
+    /// The length of a stretch, in nanoseconds.
     width: i64,
     kinds: Vec<Vec<i64>>,
-    /// Since when there were so many processors, in order; their number changes as often as the scenario says.
+    /// How many processors there were, and since when, in order. As many entries as the scenario has changes.
     processors: Vec<(i64, usize)>,
 }
 
-/// An even number.
+/// How many stretches there are: an even number.
 const MOST: usize = 256;
 
 impl Shares {
@@ -20,12 +20,12 @@ impl Shares {
         Shares { width: 1_000, kinds: vec![vec![0; MOST]; kinds], processors: vec![(0, processors)] }
     }
 
-    /// Another kind is among them from now on.
+    /// Adds a kind.
     pub(crate) fn add_kind(&mut self) {
         self.kinds.push(vec![0; MOST]);
     }
 
-    /// So many processors there were all the time.
+    /// Says that the number of processors was always this one.
     pub(crate) fn had(&mut self, processors: usize) {
         self.processors = vec![(0, processors)];
     }
@@ -54,12 +54,12 @@ impl Shares {
         }
     }
 
-    /// So many processors there are from now on.
+    /// Changes the number of processors.
     pub(super) fn processors(&mut self, now: i64, count: usize) {
         self.processors.push((now, count));
     }
 
-    /// What all processors together could have computed between two times.
+    /// The time of all processors between two instants.
     pub fn capacity(&self, from: i64, to: i64) -> i128 {
         let ends = self.processors.iter().skip(1).map(|(since, _)| *since).chain([to]);
         let stretches = self.processors.iter().zip(ends);
@@ -70,7 +70,7 @@ impl Shares {
         within.sum()
     }
 
-    /// At most so many windows until `end`, and more than half of that if it is long enough.
+    /// At most `most` windows until `end`, and more than half of that if `end` is late enough.
     pub fn windows(&self, end: i64, most: usize) -> Vec<Window> {
         let stretches = usize::try_from((end + self.width - 1) / self.width).unwrap_or(MOST).clamp(1, MOST);
         let together = stretches.div_ceil(most.max(1));

@@ -1,4 +1,4 @@
-//! Who was in which state when, for a small picture: the first changes, or those around what is not as expected.
+//! Which thread was in which state when, for a small picture: the first changes, or those around a failed expectation.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,9 +11,9 @@ use crate::picture::{self, Due, LONGEST_NAME, Row, State, short_names};
 pub struct Change {
     /// When.
     pub time: i64,
-    /// Which thread, counted from 0 as they came.
+    /// Which thread, counted from 0 in the order in which they came.
     pub thread: u64,
-    /// To what.
+    /// The new state.
     pub state: State,
 }
 
@@ -21,30 +21,30 @@ pub struct Change {
 #[derive(Clone, Debug)]
 pub struct Timeline {
     changes: VecDeque<Change>,
-    /// In the order in which the jobs were done; of those that are not, after these.
+    /// In the order in which the jobs were done; then those of jobs that are not done.
     dues: Vec<Due>,
-    /// Of threads that live, by number: which one came how late.
+    /// The number and kind of each living thread, indexed by its record's number.
     numbers: Vec<Option<(u64, usize)>>,
-    /// Kinds of those in the changes, and their places among their kind.
+    /// The kinds of the threads in `changes`, and their ordinals in these kinds.
     kinds: BTreeMap<u64, (usize, u64)>,
     came: u64,
     came_of: BTreeMap<usize, u64>,
     end: i64,
     keep: Keep,
-    /// From when on, and until when changes are kept.
+    /// The part of the time of which changes are kept.
     part: (i64, i64),
-    /// In what threads are at the beginning of that, until the first change in it.
+    /// The states of threads at its beginning, until its first change.
     before: BTreeMap<u64, State>,
-    /// In what those were whose last changes are not kept any more: who waits for long has none among the last ones.
+    /// The states of threads whose last changes were dropped, because they are older than those that are kept.
     dropped: BTreeMap<u64, State>,
 }
 
-/// Threads that are to be seen before others.
+/// The threads whose rows are shown first.
 #[derive(Clone, Debug, Default)]
 pub struct Concerned {
-    /// As the timeline counts them.
+    /// By their numbers in the timeline.
     pub threads: Vec<u64>,
-    /// One of each of these, into the scenario's threads.
+    /// One thread of each of these kinds, indices of the scenario's threads.
     pub kinds: Vec<usize>,
 }
 
@@ -52,7 +52,7 @@ pub struct Concerned {
 enum Keep {
     First,
     Last,
-    /// So many more.
+    /// So many more changes.
     Until(usize),
 }
 
@@ -75,17 +75,17 @@ impl Timeline {
         }
     }
 
-    /// Keeps what happens in a part, and in what threads are when it begins.
+    /// Keeps what happens in a part of the time, and the states at its beginning.
     pub(super) fn keep_part(&mut self, from: i64, to: i64) {
         self.part = (from, to);
     }
 
-    /// Keeps what happened last, until something is found.
+    /// Keeps the last changes, until `found` is called.
     pub(super) fn keep_last(&mut self) {
         self.keep = Keep::Last;
     }
 
-    /// What is looked for has happened: a little more is kept.
+    /// What was looked for has happened. A few more changes are kept.
     pub(super) fn found(&mut self) {
         if self.keep == Keep::Last {
             self.keep = Keep::Until(MOST / 4);
@@ -112,7 +112,7 @@ impl Timeline {
         self.numbers.get(thread.0 as usize - 1).copied().flatten().map(|(_, kind)| kind)
     }
 
-    /// Of a thread that lives.
+    /// The number of a living thread.
     pub(super) fn number_of(&self, thread: ThreadId) -> Option<u64> {
         self.numbers.get(thread.0 as usize - 1).copied().flatten().map(|(number, _)| number)
     }
@@ -155,7 +155,7 @@ impl Timeline {
         self.changes.push_back(Change { time: now, thread: number, state });
     }
 
-    /// The part that is kept.
+    /// The kept part begins.
     fn begins(&mut self) {
         if self.before.is_empty() {
             return;
@@ -165,13 +165,13 @@ impl Timeline {
         self.changes.extend(changes.map(|(thread, state)| Change { time, thread, state }));
     }
 
-    /// It runs there, on its own turn or that of another thread.
+    /// The thread runs on this processor, on its own turn or another thread's.
     pub(super) fn runs(&mut self, thread: ThreadId, processor: usize, turn: ThreadId, now: i64) {
         let donor = self.number_of(turn).filter(|_| turn != thread);
         self.change(thread, State::Running { processor, lent_by: donor }, now);
     }
 
-    /// A job of the thread was due at that time.
+    /// A job of the thread was due at this instant.
     pub(super) fn due(&mut self, thread: ThreadId, time: i64, missed: bool) {
         let Some(Some((number, _))) = self.numbers.get(thread.0 as usize - 1).copied() else { return };
         let (from, to) = self.part;
@@ -187,7 +187,7 @@ impl Timeline {
         }
     }
 
-    /// The changes, and until when they are all.
+    /// The changes, and the instant until which they are complete.
     pub fn changes(&self) -> (impl Iterator<Item = &Change>, i64) {
         let last = if self.changes.len() < MOST { None } else { self.changes.back().map(|last| last.time) };
         let due = if self.dues.len() < MOST { None } else { self.dues.last().map(|last| last.time) };
@@ -195,22 +195,22 @@ impl Timeline {
         (self.changes.iter(), until)
     }
 
-    /// Whether a later beginning was asked for, and until when it was.
+    /// Whether a later beginning was asked for, and where the asked part ends.
     pub fn asked(&self) -> (bool, i64) {
         (self.part.0 > 0, self.end.min(self.part.1))
     }
 
-    /// When jobs were due: the first ones.
+    /// The first instants at which jobs were due.
     pub fn dues(&self) -> &[Due] {
         &self.dues
     }
 
-    /// The kind of a thread of the changes, and its number among its kind, from 1.
+    /// The kind of a thread in the changes, and its ordinal in that kind, from 1.
     pub fn kind(&self, thread: u64) -> Option<(usize, u64)> {
         self.kinds.get(&thread).copied()
     }
 
-    /// A picture in characters. `around` stands in the middle, or it begins where what is kept does.
+    /// A picture in characters, with `around` in the middle; without `around`, from the beginning of what is kept.
     pub fn picture(&self, names: &[(String, bool)], around: Option<i64>, concerned: &Concerned) -> String {
         let (Some(first), Some(last)) = (self.changes.front(), self.changes.back()) else { return String::new() };
         let full = self.changes.len() >= MOST;
@@ -236,10 +236,10 @@ impl Timeline {
         picture::picture(rows.into_values().collect(), self.window(begin, end, around), self.end, around)
     }
 
-    /// From when to when the picture is: not so much that nothing is to be seen.
+    /// The part of the time that the picture shows, short enough for something to be seen.
     fn window(&self, begin: i64, end: i64, around: Option<i64>) -> (i64, i64) {
         let middle = around.unwrap_or(begin).clamp(begin, end.max(begin));
-        // As long as some changes take.
+        // As long as this many changes take.
         const SEEN: usize = picture::SEEN / 2;
         let place = self.changes.iter().position(|change| change.time >= middle).unwrap_or(self.changes.len());
         let (low, high) = match around {

@@ -1,7 +1,7 @@
-//! The world that threads live in: virtual time, what each does next, locks, ports, and who comes when.
+//! The world in which threads live: virtual time, what each thread does next, locks, ports, and arrivals.
 //!
-//! Nothing happens between two instants. What happens at one, and in which order, is in `instants.rs`; what threads cause for others
-//! then, in `effects.rs`.
+//! Nothing happens between two instants. For what happens at one, and in which order, see `instants.rs`; for what
+//! threads cause for others then, see `effects.rs`.
 
 mod effects;
 mod instants;
@@ -31,28 +31,28 @@ use lines::{Line, Thing};
 use locks::{Kept, Lock};
 use semaphores::Semaphore;
 
-/// Why it ended.
+/// Why a simulation ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Its time was over.
+    /// The scenario's duration was over.
     Duration,
     /// All threads have ended.
     AllEnded,
-    /// Threads are left, and nothing will ever happen to them: their names, with what they wait for.
+    /// Nothing will ever happen to the remaining threads. Their names, and what they wait for.
     Stuck(Vec<String>),
-    /// The policy broke a rule, or the scenario asks for what cannot be.
+    /// The policy broke a rule, or the scenario asks for something impossible.
     Out(Out),
 }
 
 type Done<T = ()> = Result<T, Out>;
 
-/// So many threads live at once; more come of threads that create threads without end.
+/// How many threads can live at once. More come only if threads create threads without end.
 const MOST_LIVING: usize = 1_000_000;
 
-/// So many threads are created at one instant by those that were created alike, at that instant, themselves.
+/// How many threads can be created at one instant by threads of that instant, in chains in which a kind recurs.
 const MOST_AGAIN_AT_ONCE: u32 = 100_000;
 
-/// How often timers expire at one instant.
+/// How often timers can expire at one instant.
 const MOST_PASSES: u32 = 64;
 
 pub(super) struct World<'a, 's, R> {
@@ -62,15 +62,15 @@ pub(super) struct World<'a, 's, R> {
     rng: Rng,
     pub(super) now: i64,
     planned: Plans<Happening>,
-    /// How many threads have come.
+    /// How many threads have ever come.
     births: u64,
-    /// How often one got or left a processor.
+    /// How often a thread got or left a processor.
     turns: u64,
-    /// By number.
+    /// Indexed by number.
     lives: Vec<Option<Live>>,
-    /// How many of them live.
+    /// How many threads live.
     living: usize,
-    /// How often one came again at this instant, as [`MOST_AGAIN_AT_ONCE`] counts.
+    /// The count that [`MOST_AGAIN_AT_ONCE`] limits, at this instant.
     again_at_once: u32,
     kinds: Vec<KindState>,
     locks: Vec<Lock>,
@@ -78,31 +78,31 @@ pub(super) struct World<'a, 's, R> {
     lock_service: Option<Service>,
     semaphore_service: Option<Service>,
     kept: Kept,
-    /// So many waits for locks and semaphores have begun.
+    /// How many waits for locks and semaphores have begun.
     waits_begun: u64,
-    /// Somebody may go on, and is told before the next decision.
+    /// A thread may go on, and must be told before the next decision.
     to_look: bool,
-    /// Who has become ready, or more urgent, and who less urgent, since the host looked whether somebody has to give up a processor.
+    /// The threads that became ready or more urgent (`fell`: less) since the host last looked whether to preempt.
     became_ready: Vec<ThreadId>,
     fell: Vec<ThreadId>,
     ports: Vec<Port>,
-    /// Who waits at each.
+    /// The threads that wait at each barrier.
     barriers: Vec<Vec<ThreadId>>,
-    /// When each timer that threads share expired last, or will, for whoever asked last.
+    /// The expiry, past or to come, that was computed last for each timer that threads share.
     timers: BTreeMap<usize, i64>,
     processors: Vec<Cpu>,
     ticks: bool,
-    /// Whose wait is over, which the host has not heard yet; of their lives with these numbers.
+    /// Threads, with the numbers of their lives, whose waits are over while the host does not know it yet.
     unheard: Vec<(u32, u64)>,
-    /// Timers are left that had expired at this instant and are armed for it anew.
+    /// Some timers expired at this instant and are armed for it again.
     armed_anew: bool,
     /// How often timers expired at this instant.
     passes: u32,
-    /// What threads have caused for others, which has yet to happen at this instant.
+    /// What threads have caused for others, and is still to happen at this instant.
     effects: Vec<Effect>,
-    /// Who goes on after that, and on which processors.
+    /// The threads that go on after that, and their processors.
     held_up: Vec<(usize, ThreadId)>,
-    /// On which processors somebody has computed enough; empty but while they are looked for.
+    /// Processors whose threads have computed enough; empty except while these are collected.
     go_on: Vec<usize>,
     at_once: u64,
     lock_event: Option<EventId>,
@@ -111,48 +111,48 @@ pub(super) struct World<'a, 's, R> {
     barrier_event: Option<EventId>,
     join_event: Option<EventId>,
     sleep_event: Option<EventId>,
-    /// By kind and phase.
+    /// Indexed by kind and phase.
     events: Vec<Vec<Option<EventId>>>,
-    /// Places in lists of numbers, by kind.
+    /// The next place in a kind's lists of numbers.
     places: Vec<usize>,
 }
 
 struct Live {
     kind: usize,
-    /// Into [`KindState::living`].
+    /// Its index in [`KindState::living`].
     place: usize,
-    /// Numbers are used again.
+    /// Distinguishes it from other threads with its number.
     life: u64,
     phase: usize,
-    /// How much is left to compute of the phase, if it has begun.
+    /// How much of the phase is left to compute, if that has begun.
     left: Option<i64>,
-    /// Of repeated phases, the innermost last: where it starts, and how many rounds are left.
+    /// The `repeat`s around its phase, the innermost last: where each starts, and how many rounds are left.
     rounds: Vec<(usize, u64)>,
     released: i64,
     /// When it came.
     came: i64,
-    /// Who created whom since then, down to it: more generations than there are kinds have one of them twice.
+    /// How many creators in a row, all of that instant, led to it. With more creators than kinds, a kind recurs.
     generation: usize,
     /// When each of its own timers expired last.
     timers: BTreeMap<usize, i64>,
-    /// It waits, and does so no longer once it is told.
+    /// It waits until it is woken, or told to look again.
     waits: bool,
-    /// That what it waits for has come is heard only when the host looks.
+    /// The host sees only by polling that its wait is over.
     polled: bool,
-    /// Its job is done, and counted, and it has yet to say so.
+    /// Its job is done and counted, but the thread has not said so yet.
     job_done: bool,
     /// It waits for its next job to be released.
     between_jobs: bool,
-    /// What it waits for, or was told of and has not taken yet.
+    /// What it waits for, or was told of and has not yet taken.
     wants: Option<Thing>,
     /// The locks that it has.
     held: Vec<usize>,
     /// It gives the processor up before it does anything else.
     gives_up: bool,
-    /// As the host sees it; without what it has inherited.
+    /// Its priority to the host, and the same without what it has inherited.
     urgency: i64,
     own_urgency: i64,
-    /// What it has for a ceiling without any lock, if its policy knows of ceilings.
+    /// Its ceiling while it holds no lock, if its policy imports ceilings.
     own_ceiling: Option<Value>,
 }
 
@@ -172,15 +172,15 @@ struct Port {
 #[derive(Clone, Default)]
 struct Cpu {
     running: Option<ThreadId>,
-    /// On whose turn.
+    /// The thread whose turn it is.
     turn_of: Option<ThreadId>,
-    /// Since when it computes.
+    /// When its computing began, or will begin.
     since: i64,
-    /// Of what it is doing now; no other time of any processor has this number.
+    /// The number of the present stretch of running; no other one on any processor has it.
     turn: u64,
     last: Option<ThreadId>,
     ticking: bool,
-    /// It is on its way to a thread that does not begin by computing.
+    /// The switch is to a thread that does not begin by computing.
     switching: bool,
 }
 
@@ -239,12 +239,12 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         }
     }
 
-    /// Until nothing happens any more, or time is over.
+    /// Runs until nothing happens any more, or the time is over.
     pub(super) fn run(&mut self) -> Ending {
         match self.all() {
             Ok(ending) => ending,
             Err(out) => {
-                // What ran until then has done so.
+                // Counts what has run until now.
                 self.measures.ends(self.now, &self.processors_now());
                 Ending::Out(out)
             }
@@ -301,12 +301,12 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         }
     }
 
-    /// It is over. Jobs that should have been done by now are late, too.
+    /// The simulation is over. Jobs that should be done by now are late, too.
     fn ends(&mut self) {
         for (index, live) in self.lives.iter().enumerate() {
             let (Some(live), Ok(number)) = (live, u32::try_from(index + 1)) else { continue };
             let thread = &self.scenario.threads[live.kind];
-            // Its next job, if this one is done.
+            // If this job is done, the next one.
             let released = match thread.period {
                 Some(period) if live.job_done => live.released.saturating_add(period),
                 None if live.job_done => continue,
@@ -317,7 +317,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             let mut due = released.saturating_add(deadline);
             while due <= self.now {
                 self.measures.overdue(live.kind, ThreadId(number), due);
-                // The next one of a relative period is released when this one is done.
+                // A relative period's next job is released when this one is done.
                 let Some(period) = thread.period.filter(|_| !thread.relative) else { break };
                 due = due.saturating_add(period);
             }
@@ -351,7 +351,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             Action::Resume(kind) => self.resumes(*kind)?,
             Action::Processors(count) => {
                 let count = *count as usize;
-                // Who ran on one that goes does not any more.
+                // Threads on a processor that leaves do not run any more.
                 for processor in count..self.processors.len() {
                     self.stops(processor);
                 }
@@ -381,7 +381,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    /// Of a thread that it creates.
+    /// The generation of a thread that `creator` creates now.
     fn next_generation(&self, creator: ThreadId) -> usize {
         let came_now = self.live(creator).filter(|creator| creator.came == self.now);
         came_now.map_or(0, |creator| creator.generation + 1)
@@ -435,13 +435,13 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    /// Threads that create threads without end are stopped while there is memory.
+    /// Stops scenarios whose threads create threads without end, while there is memory.
     fn may_come(&mut self, kind: usize, generation: usize) -> Done {
         let name = &self.scenario.threads[kind].name;
         self.again_at_once += u32::from(generation > self.kinds.len());
         if self.again_at_once > MOST_AGAIN_AT_ONCE {
             return Err(self.impossible(&format!(
-                "time stands still: each `{name}` has another one created at once; let time pass before that, by `run` or `sleep`"
+                "time stands still: each `{name}` leads to another one at once; let time pass before that, by `run` or `sleep`"
             )));
         }
         if self.living >= MOST_LIVING {
@@ -452,7 +452,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    /// All at once.
+    /// Wakes all of them at once.
     fn wakes(&mut self, threads: &[ThreadId]) -> Done {
         for thread in threads {
             if let Some(live) = self.live_mut(*thread) {
@@ -469,7 +469,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    /// One that runs is noticed to be suspended when it has lost its processor.
+    /// If a thread runs, `settle` notices its suspension when it has lost its processor.
     fn suspends(&mut self, kind: usize) -> Done {
         for thread in self.kinds[kind].living.clone() {
             self.passes_on(thread);
@@ -495,15 +495,15 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    /// If it is, it does not wait for a processor.
+    /// A suspended thread does not wait for a processor.
     fn is_suspended(&mut self, thread: ThreadId) {
         if self.dispatcher.is_suspended(thread) {
             self.measures.suspended(thread, self.now);
         }
     }
 
-    /// The dispatcher decides. Whoever has got a processor, or has lost one, is noticed; all that got one go on before what they cause
-    /// happens.
+    /// Lets the dispatcher decide, and follows its decisions. All threads that got a processor go on before the effects
+    /// that they cause happen.
     fn settle(&mut self) -> Done {
         loop {
             self.effects_happen()?;
@@ -549,7 +549,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         Ok(())
     }
 
-    /// The processor's thread does not run any more: it has to wait, or another one is preferred to it.
+    /// The processor's thread does not run any more: it must wait, or was preempted.
     fn stops(&mut self, processor: usize) {
         let waits = self.processors[processor].running.is_none_or(|thread| {
             self.live(thread).is_none_or(|live| live.waits) || self.dispatcher.is_suspended(thread)
@@ -557,7 +557,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         self.leaves(processor, if waits { Leaving::Waits } else { Leaving::Preempted });
     }
 
-    /// Who runs may go on with another turn, its own or one that is lent.
+    /// The running thread may go on with another turn, its own or a lent one.
     fn turns(&mut self, processor: usize) {
         let turn_of = self.dispatcher.turn(processor);
         if let Some(running) = self.processors[processor].running
@@ -568,7 +568,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         }
     }
 
-    /// The processor's thread begins another turn when it runs again, even if it does so at once.
+    /// The processor's thread gives it up. If it runs again, even at once, that is another turn.
     fn gives_up(&mut self, processor: usize) {
         self.leaves(processor, Leaving::Yields);
     }
@@ -581,7 +581,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         (cpu.ticking, cpu.switching) = (false, false);
         let (since, now) = (cpu.since, self.now);
         let kind = self.kind_of(thread);
-        // It may have been switched away from before it had begun.
+        // It may have left before the switch to it was over.
         if since < now {
             self.measures.ran(kind, since, now);
             if let Some(live) = self.live_mut(thread) {
@@ -614,7 +614,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
             None => {}
         }
         if cost > 0 {
-            // It does nothing before it runs.
+            // A thread does nothing before the switch to it is over.
             let computes = self.live(thread).and_then(|live| self.scenario.threads[live.kind].phases.get(live.phase));
             if !matches!(computes, Some(Phase::Run(_))) {
                 self.processors[processor].switching = true;
@@ -639,7 +639,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         self.blocks_in(processor, event)
     }
 
-    /// It has left the processor, be it that it is woken, and dispatched there again, at this instant.
+    /// The thread has left the processor even if it is woken and dispatched there again at this instant.
     fn blocks_in(&mut self, processor: usize, event: Option<EventId>) -> Done {
         let Some(event) = event else { return Err(self.impossible("no event of the framework blocks a thread")) };
         self.leaves(processor, Leaving::Waits);
@@ -657,7 +657,7 @@ impl<'a, 's, R: Runner> World<'a, 's, R> {
         nanoseconds(draw(amount, &mut self.rng, &mut self.places[kind]))
     }
 
-    /// What is assigned before anything else, or to a new thread.
+    /// The scenario's first assignments; of a kind, those to a new thread.
     fn values(&mut self, kind: Option<usize>) -> Vec<Assigned> {
         let scenario = self.scenario;
         let values = kind.map_or(&scenario.values, |kind| &scenario.threads[kind].values);

@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 use super::Reader;
 use super::export::{Arg, Timeline, Told, Track, Unexported, export};
 
-/// Writes what is left of `trace` as one JSON object; `read` is called after each record. The memory it takes depends on the
-/// numbers of living threads and of processors alone. The result is how many records there were.
+/// Writes the rest of `trace` as one JSON object. `read` is called after each record. The memory depends only on the
+/// numbers of living threads and of processors. Returns how many records there were.
 ///
 /// # Errors
-/// Those of the trace, and those of `out`.
+/// Those of the trace and of `out`.
 pub fn export_chrome<R: Read + Seek, W: Write>(
     trace: &mut Reader<R>,
     out: W,
@@ -53,7 +53,7 @@ struct Other<'a> {
 /// Writes the events of the format, one to a line.
 struct Events<W> {
     out: W,
-    /// The first instant that was told.
+    /// The instant of the first event.
     begin: Option<u64>,
     first: bool,
 }
@@ -69,10 +69,10 @@ struct Event<'a> {
     ts: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
-    /// How far an instant reaches.
+    /// The scope of an instant.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'a str>,
-    /// Of an arrow: a number that its ends share, a category, and that it ends in the slice around it.
+    /// Of an arrow: the number and the category that its ends share, and that it ends in the slice around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +105,7 @@ impl<W: Write> Events<W> {
         serde_json::to_writer(&mut self.out, event).map_err(io::Error::from)
     }
 
-    /// Since the first instant: a double holds a year of it to the nanosecond's tenth.
+    /// Since the first instant. A double holds a year of it, exact to a tenth of a nanosecond.
     fn microseconds(&mut self, instant: u64) -> f64 {
         let begin = *self.begin.get_or_insert(instant);
         if instant < begin { -((begin - instant) as f64) / 1000.0 } else { (instant - begin) as f64 / 1000.0 }

@@ -1,4 +1,4 @@
-//! Two traces side by side: the first decision that differs, and what decided it.
+//! Compares two traces: finds the first decision that differs, and what decided it.
 
 use std::collections::VecDeque;
 use std::io::{Read, Seek};
@@ -12,29 +12,29 @@ use super::{Reader, Record, TraceError, What};
 pub struct Decision {
     /// Since the beginning of recording.
     pub time: u64,
-    /// Who was dispatched.
+    /// The thread that was dispatched.
     pub thread: String,
-    /// Where.
+    /// The processor.
     pub processor: u16,
-    /// The handler and the line that chose it; empty, if the trace does not say.
+    /// The handler and line that chose it; empty: the trace does not say.
     pub because: String,
     /// What happened before it, oldest first, a line each.
     pub before: Vec<String>,
 }
 
-/// What came of it.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// All decisions are the same.
     Same {
-        /// So many.
+        /// How many there are.
         decisions: u64,
-        /// How far apart the same decision is in time, at most.
+        /// The greatest difference in time of a decision.
         apart: u64,
     },
-    /// The decision after the first `same` ones differs; `None`: that trace has no more.
+    /// The decision after the first `same` ones differs. `None`: that trace has no more decisions.
     Different {
-        /// So many are the same.
+        /// How many are the same.
         same: u64,
         /// Of the first trace.
         one: Option<Box<Decision>>,
@@ -43,14 +43,14 @@ pub enum Comparison {
     },
 }
 
-/// How much of what was before is told.
+/// How many records before a decision are told.
 const BEFORE: usize = 5;
 
-/// Threads are the same if they have the same name and number; with `by_name`, the same name. `read` is called after each record
-/// of the first trace.
+/// Threads are the same if their names and numbers are equal; with `by_name`, if their names are. `read` is called
+/// after each record of the first trace.
 ///
 /// # Errors
-/// What is wrong with a trace, and whether it is the second.
+/// What is wrong with a trace, and whether that is the second one.
 pub fn compare<A: Read + Seek, B: Read + Seek>(
     one: &mut Reader<A>,
     other: &mut Reader<B>,
@@ -79,7 +79,7 @@ pub fn compare<A: Read + Seek, B: Read + Seek>(
     }
 }
 
-/// What was before. Few lines are ever shown, so it is put in words when it is, or when its names are about to go.
+/// A record before a decision. Few are ever shown, so it becomes a line only then, or when its thread's name goes.
 enum Noted {
     Record(Record),
     Line(String),
@@ -96,7 +96,7 @@ impl<'a, R: Read + Seek> Side<'a, R> {
         Side { trace, before: VecDeque::new(), by_name }
     }
 
-    /// The next one that dispatches.
+    /// The next record that dispatches.
     fn next(&mut self, read: &mut dyn FnMut()) -> Result<Option<Record>, TraceError> {
         while let Some(record) = self.trace.next_record()? {
             read();

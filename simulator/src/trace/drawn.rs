@@ -1,5 +1,5 @@
-//! What a picture of a trace shows: who ran when, in a part of it; how the processors were shared, and how long threads were ready
-//! before they ran, over all of it. Memory is bounded by the threads that live at a time, and by how many kinds and changes are shown.
+//! The picture of a trace: which threads ran when, in a part of it; and, for all of it, how the processors were shared,
+//! and how long threads were ready before they ran. Living threads, shown kinds and shown changes bound the memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{Read, Seek};
@@ -8,15 +8,15 @@ use super::{Doing, LONGEST_TIME, Reader, Record, State, States, Stay, TraceError
 use crate::picture::{self, Gap, Part, Picture, Thread, most_windows};
 use crate::sim::{Distribution, Shares};
 
-/// So many changes of states are shown at most, as of a simulation.
+/// How many changes of states are shown at most, as for a simulation.
 const MOST: usize = 4096;
-/// So many names are kinds of their own; threads of more are one kind.
+/// How many names become kinds. Threads with further names are one kind.
 const MOST_KINDS: usize = 512;
-/// So many threads without a name are.
+/// How many threads without a name become kinds.
 const MOST_NAMELESS: usize = 64;
 
-/// Reads what is left of `trace`; `read` is called after each record. Who ran when is shown between two instants, in nanoseconds since
-/// the beginning of recording.
+/// Reads the rest of `trace`; `read` is called after each record. The timeline is between two instants, in nanoseconds
+/// since the beginning of recording.
 ///
 /// # Errors
 /// Those of the trace.
@@ -52,27 +52,27 @@ pub fn picture<R: Read + Seek>(
 
 struct Following {
     asked: (i64, i64),
-    /// Of the clock, and when the trace begins after that.
+    /// The instant 0, by the clock; and when the trace begins after it.
     origin: u64,
     begin: Option<i64>,
     living: HashMap<u32, Living>,
     came: u64,
     kinds: Vec<Kind>,
-    /// Their places.
+    /// The kinds of names.
     names: HashMap<String, usize>,
     nameless: usize,
-    /// The first kind is time of which nothing is known.
+    /// The first kind is the time of which nothing is known.
     shares: Shares,
     processors: BTreeSet<u16>,
     turns: u64,
-    /// Who was dispatched last.
+    /// The last dispatch: the thread, and when.
     dispatched: Option<(u32, u64)>,
     part: Part,
-    /// With the numbers that hosts gave them.
+    /// The kinds of threads, and their numbers on the host.
     threads: BTreeMap<u64, (usize, u32)>,
     /// How many changes are shown.
     changes: usize,
-    /// What is shown ends here.
+    /// The end of what is shown.
     cut: i64,
 }
 
@@ -84,14 +84,14 @@ struct Living {
 
 struct Kind {
     name: String,
-    /// The number of the first thread of it, and how many there were.
+    /// The number of its first thread, and how many threads it has.
     first: u64,
     came: u64,
     ran: i128,
     ready: Distribution,
-    /// Of one thread that has no name yet.
+    /// The kind of one thread that has no name yet.
     nameless: bool,
-    /// It turned out to be this one.
+    /// It turned out to be this kind.
     same_as: Option<usize>,
 }
 
@@ -117,7 +117,7 @@ impl Following {
         }
     }
 
-    /// Of the first record.
+    /// Notes when the trace begins, by its first record.
     fn begins<R: Read + Seek>(&mut self, trace: &Reader<R>, record: &Record) {
         if self.begin.is_some() {
             return;
@@ -145,7 +145,7 @@ impl Following {
                 self.dispatched = Some((record.thread, record.time_ns));
             }
             What::Lent { donor } => {
-                // Who was dispatched did not begin to run.
+                // The dispatched thread did not begin to run.
                 let again = self.dispatched == Some((donor, record.time_ns));
                 self.turns += u64::from(!again);
             }
@@ -162,7 +162,7 @@ impl Following {
         self.processors.insert(record.processor);
     }
 
-    /// `ended_by`: none at the end of the trace.
+    /// `ended_by`: `None` at the end of the trace.
     fn stay<R: Read + Seek>(&mut self, trace: &Reader<R>, stay: &Stay, ended_by: Option<&Record>) {
         let (from, to) = (self.instant(stay.since), self.instant(stay.until));
         match stay.whose {
@@ -190,7 +190,7 @@ impl Following {
                 if let Some(Record { what: What::Lent { donor }, .. }) = ended_by
                     && *donor == thread
                 {
-                    // It has what it waited for, and goes on at once.
+                    // Its wait is over, and it goes on at once.
                     let kind = self.kind(trace, thread);
                     self.kinds[kind].ready.add(0);
                 }
@@ -207,7 +207,7 @@ impl Following {
         self.shares.ran(kind, from - begin, to - begin);
     }
 
-    /// How long it was ready before it ran; at the end, if that was longer than ever.
+    /// Notes how long the thread was ready before it ran. At the end of the trace, only if that is the longest time.
     fn was_ready<R: Read + Seek>(&mut self, trace: &Reader<R>, thread: u32, stay: &Stay, ended_by: Option<&Record>) {
         let length = i64::try_from(stay.until - stay.since).unwrap_or(i64::MAX);
         let kind = self.kind(trace, thread);
@@ -218,7 +218,7 @@ impl Following {
             return;
         };
         let runs = record.thread == thread && matches!(record.what, What::Dispatched | What::Lent { .. });
-        // Its policy took the processor from it, and gave it back at once: it did not wait.
+        // Its policy preempted it and dispatched it again at once: it did not wait.
         let continues = length == 0
             && stay.cause.is_some_and(|cause| cause.what == What::Preempted && cause.processor == record.processor);
         if continues {
@@ -228,7 +228,7 @@ impl Following {
         }
     }
 
-    // ---- Who is shown when
+    // ---- What is shown
 
     fn shows<R: Read + Seek>(&mut self, trace: &Reader<R>, thread: u32, from: i64, to: i64, state: picture::State) {
         if self.is_shown(from, to) {
@@ -245,7 +245,7 @@ impl Following {
         }
     }
 
-    /// As many as are shown is one for each thread that lives, and [`MOST`].
+    /// Those that are shown are at most [`MOST`] and one for each living thread.
     fn is_shown(&mut self, from: i64, to: i64) -> bool {
         if to < self.asked.0 || from >= self.cut {
             return false;
@@ -257,9 +257,9 @@ impl Following {
         true
     }
 
-    // ---- Threads, and their kinds
+    // ---- Threads and their kinds
 
-    /// In the order in which they came.
+    /// The number of a thread, in the order in which threads came.
     fn number(&mut self, thread: u32) -> u64 {
         let came = &mut self.came;
         let living = self.living.entry(thread).or_insert_with(|| {
@@ -316,7 +316,7 @@ impl Following {
         self.kinds.len() - 1
     }
 
-    /// Part of a name is known: threads that have done something by now are of another kind from now on.
+    /// A part of a name is known. If the thread has done something already, it changes its kind.
     fn is_named<R: Read + Seek>(&mut self, trace: &Reader<R>, thread: u32) {
         let Some(Living { kind: Some(kind), .. }) = self.living.get(&thread).copied() else { return };
         if let Some(living) = self.living.get_mut(&thread) {
@@ -335,7 +335,7 @@ impl Following {
     fn ends(mut self, title: String, end: i64) -> Picture {
         let begin = self.begin.unwrap_or(0);
         self.shares.had(self.processors.len());
-        // Those that threads are of, in the order in which these came.
+        // The kinds that have threads, in the order of their first ones.
         let whole = |kinds: &[Kind], kind: usize| {
             let mut kind = kind;
             while let Some(other) = kinds[kind].same_as {
@@ -403,5 +403,5 @@ impl Following {
     }
 }
 
-/// What threads are called whose names are too many.
+/// The kind of threads with names that are too many.
 const OTHERS: &str = "(other names)";

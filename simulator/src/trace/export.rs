@@ -1,8 +1,9 @@
-//! A trace as a timeline: what a viewer shows, whatever its format.
+//! A trace as a timeline, in whatever format a viewer has.
 //!
-//! Two groups of tracks: the processors, with a slice for each turn of a thread; and the threads, each with a slice for each
-//! stay in a state (running, ready, blocked, suspended). Slices say which handler and line began them. Counters are the number of
-//! ready threads and the variables that the policy imports; arrows lead from who lends a turn to who runs on it.
+//! There are two groups of tracks: processors, with a slice for each turn; and threads, with a slice for each stay in a
+//! state (running, ready, blocked, suspended). A slice tells the handler and line that began it. Counters show the
+//! number of ready threads and the imported variables. Arrows lead from threads that lend a turn to those that run on
+//! it.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,16 +13,16 @@ use catapults_compiler::vocabulary::Value;
 
 use super::{Doing, Reader, Record, State, States, Stay, TraceError, What, Whose};
 
-/// A format. Instants are as in the trace.
+/// A format. Instants are those of the trace.
 pub(super) trait Timeline {
-    /// What a track is called from here on; before anything else is told of it.
+    /// Names a track, before anything else is told of it.
     fn name(&mut self, track: Track, name: &str) -> io::Result<()>;
     fn slice(&mut self, track: Track, name: &str, since: u64, until: u64, args: &[Arg]) -> io::Result<()>;
     fn instant(&mut self, track: Track, name: &str, at: u64, args: &[Arg]) -> io::Result<()>;
     fn arrow(&mut self, number: u64, at: u64, from: Track, to: Track) -> io::Result<()>;
-    /// A number of this thread; of the application, if that is 0.
+    /// A number of this thread; of the application, if the thread is 0.
     fn count(&mut self, thread: u32, counter: &str, at: u64, value: Value) -> io::Result<()>;
-    /// Nothing more is told of this thread. Its number may be another one's next.
+    /// Nothing more is told of this thread. Another thread may get its number.
     fn forget(&mut self, thread: u32);
 }
 
@@ -72,9 +73,9 @@ impl From<io::Error> for Unexported {
     }
 }
 
-/// Writes what is left of `trace`; `read` is called after each record. The result is how many there were.
+/// Writes the rest of `trace`; `read` is called after each record. Returns how many records there were.
 ///
-/// A stay that began before the first record begins with it; one that outlasts the last record ends with it.
+/// Stays from before the first record begin with it. Stays that outlast the records end with the recording.
 pub(super) fn export<R: Read + Seek>(
     trace: &mut Reader<R>,
     timeline: &mut dyn Timeline,
@@ -107,7 +108,7 @@ pub(super) fn export<R: Read + Seek>(
 
 struct Export {
     states: States,
-    /// Tracks that have their names.
+    /// The tracks that have been named.
     named: HashSet<Track>,
     arrows: u64,
 }
@@ -200,7 +201,7 @@ impl Export {
     }
 }
 
-/// The why of what began a stay.
+/// Why a stay began.
 fn args<R: Read + Seek>(trace: &Reader<R>, cause: &Record, whose: Whose) -> Vec<Arg> {
     let mut args = Vec::new();
     if let Some((event, line)) = trace.header().why(cause) {

@@ -1,5 +1,5 @@
-//! Events of Linux's scheduler, on their way into a trace: what of them changes the state of a thread, and what is not known
-//! because Linux lost events.
+//! Makes a trace of the events of Linux's scheduler: finds which ones change the state of a thread, and what is not
+//! known because Linux lost events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -7,32 +7,32 @@ use std::io::{self, Seek, Write};
 
 use super::{Header, LONGEST_TIME, Name, Reason, Record, What, Writer};
 
-/// What came of a recording of Linux.
+/// The result of importing a recording of Linux.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Events that were understood.
     pub events: u64,
-    /// Lines of a text that are other events, or belong to one; other packets of Perfetto.
+    /// Lines of a text that are, or belong to, other events; other packets of Perfetto.
     pub others: u64,
-    /// Lines of a text that are none of these.
+    /// Other lines of a text.
     pub unreadable: u64,
-    /// The first of them.
+    /// The first unreadable line.
     pub first_unreadable: Option<Line>,
-    /// Events that say that a thread is woken.
+    /// Events that wake a thread.
     pub wakeups: u64,
-    /// Threads that ran again after they had waited, without one of these: since when they were ready is not known.
+    /// Threads that ran again after a wait, without such an event. Since when they were ready is not known.
     pub unwoken: u64,
-    /// Events that cannot be, after those before them.
+    /// Events that contradict earlier ones.
     pub contradictions: u64,
-    /// The first of them.
+    /// The first contradiction.
     pub first_contradiction: Option<Contradiction>,
-    /// Another format than the one that is read, by its first line that says so.
+    /// The format, if it is another one, by the first line that shows it.
     pub other_format: Option<OtherFormat>,
-    /// What Linux says that it has lost, by processor.
+    /// What Linux says it has lost, by processor.
     pub lost: BTreeMap<u16, Lost>,
-    /// What states that are numbers were taken for, where it is not certain: in words.
+    /// In words, how numbers were read as states, if that is not certain.
     pub uncertain_states: Option<&'static str>,
-    /// Packets that are compressed by zstd, and were left out.
+    /// Packets that were left out, because they are compressed by zstd.
     pub compressed: u64,
     /// Records that were written.
     pub records: u64,
@@ -43,25 +43,25 @@ pub struct Imported {
 pub struct Line {
     /// From 1.
     pub number: u64,
-    /// The beginning of it, without control characters.
+    /// Its beginning, without control characters.
     pub text: String,
 }
 
-/// An event that cannot be.
+/// An event that contradicts earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// Of a text, from 1.
+    /// The line of a text, from 1.
     pub line: Option<u64>,
-    /// Since the first event.
+    /// The time since the first event.
     pub since: u64,
     /// What is wrong with it.
     pub what: String,
 }
 
-/// Why a recording of Linux is not made a trace.
+/// Why a recording of Linux cannot become a trace.
 #[derive(Debug)]
 pub enum Unimported {
-    /// It cannot be read; [`io::ErrorKind::InvalidData`] with the place, where it makes no sense.
+    /// It cannot be read. If it makes no sense, this is [`io::ErrorKind::InvalidData`], with the place.
     Input(io::Error),
     /// This line has no end.
     Endless(u64),
@@ -91,13 +91,13 @@ impl From<io::Error> for Unimported {
 pub struct Lost {
     /// How often.
     pub times: u64,
-    /// How many, as far as it says.
+    /// How many events, as far as it says.
     pub events: u64,
-    /// Whether it does not say how many, once at least.
+    /// Whether it did not always say how many.
     pub more: bool,
 }
 
-/// A text about Linux's scheduler that has not the events themselves, or not when they happened.
+/// A text about Linux's scheduler that lacks the events, or when they happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherFormat {
     /// `perf sched timehist`.
@@ -106,23 +106,23 @@ pub enum OtherFormat {
     LatencyTable,
     /// `perf sched map`.
     Map,
-    /// What ftrace writes with the option `latency-format`, and what its latency tracers do.
+    /// What ftrace writes with the option `latency-format` and in its latency tracers.
     LatencyTrace,
     /// Chrome's JSON.
     Timeline,
-    /// What `babeltrace` prints of LTTng's.
+    /// LTTng's text, as `babeltrace` prints it.
     Lttng,
-    /// The description that lies beside what LTTng recorded.
+    /// The description beside LTTng's data.
     LttngData,
-    /// Events by a clock that counts something else than time.
+    /// Events by a clock that does not count time.
     Ticks,
-    /// A page of HTML in which no recording is.
+    /// A page of HTML without a recording.
     Page,
-    /// Events that do not say on which processor they were.
+    /// Events without their processor.
     NoProcessor,
 }
 
-/// A thread of Linux; 0: there is none, or it is not known.
+/// A thread of Linux; number 0: none, or not known.
 pub(super) struct Task<'a> {
     pub name: &'a str,
     pub number: u32,
@@ -139,16 +139,16 @@ pub(super) enum Happened<'a> {
     Wakeup(Task<'a>),
 }
 
-/// Processors are recorded one by one, so that a line may be older than the one before it; none is by so many nanoseconds.
+/// Processors are recorded one by one, so a line may be older than the last one, but by no more nanoseconds than this.
 const MOST_BACK: u64 = 10_000_000_000;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
     Ready,
-    /// On which processor.
+    /// On this processor.
     Running(u16),
     Waiting,
-    /// It lives, but events were lost since it was last told of.
+    /// It lives, but events have been lost since its last one.
     Lost,
 }
 
@@ -156,20 +156,20 @@ enum Known {
 pub(super) struct Import<W> {
     out: Writer<W>,
     threads: HashMap<u32, Known>,
-    /// Processors that lost events before the next one of theirs, and how many; 0: it is not known.
+    /// The processors that lost events before their next one, and how many; 0: not known.
     gaps: BTreeMap<u16, u64>,
-    /// What it says of all that it was told.
+    /// The results so far.
     told: Imported,
     processors: BTreeMap<u16, Processor>,
     first: Option<u64>,
     last: u64,
 }
 
-/// What was told of it last.
+/// What is known of a processor.
 #[derive(Default)]
 struct Processor {
     at: u64,
-    /// Who runs there; 0: nobody. None: that is not known.
+    /// The thread that runs there; 0: none. `None`: not known.
     runs: Option<u32>,
 }
 
@@ -193,7 +193,7 @@ impl<W: Write + Seek> Import<W> {
         })
     }
 
-    /// What came of it, but for what the reader of the file counts.
+    /// The results, except what the reader of the file counts.
     pub(super) fn finish(mut self) -> Result<Imported, Unimported> {
         for (processor, events) in std::mem::take(&mut self.gaps) {
             self.gap(processor, events).map_err(Unimported::Output)?;
@@ -201,7 +201,7 @@ impl<W: Write + Seek> Import<W> {
         Ok(Imported { records: self.out.finish().map_err(Unimported::Output)?, ..self.told })
     }
 
-    /// Between the last event of this processor and the next one, so many were lost; 0: it is not known how many.
+    /// So many events of this processor were lost between its last one and its next one; 0: not known how many.
     pub(super) fn loses(&mut self, processor: u16, events: u64) {
         let lost = self.told.lost.entry(processor).or_default();
         lost.times += 1;
@@ -211,10 +211,10 @@ impl<W: Write + Seek> Import<W> {
         *gap = if events == 0 { 0 } else { (*gap).max(events) };
     }
 
-    /// What is told from now on is no older than this; or what is wrong with it.
+    /// Moves on to this time. No later event is older. Or says what is wrong with the time.
     pub(super) fn is_at(&mut self, time: u64) -> Result<(), &'static str> {
         if time.saturating_add(MOST_BACK) < self.last {
-            return Err("its time is more than 10 s before that of another before it");
+            return Err("its time is more than 10 s before that of an earlier one");
         }
         if self.first.is_none() {
             self.out.starts_at(time);
@@ -226,7 +226,7 @@ impl<W: Write + Seek> Import<W> {
         Ok(())
     }
 
-    /// At the time that was told last; `line`: of a text, where it says so.
+    /// An event at the present time. `line`: its line in a text.
     pub(super) fn happens(&mut self, event: &Event<'_>, line: Option<u64>) -> Result<(), Unimported> {
         self.is_recorded(event, line).map_err(Unimported::Output)
     }
@@ -241,7 +241,7 @@ impl<W: Write + Seek> Import<W> {
             self.told.first_contradiction.get_or_insert(Contradiction { line, since, what });
         }
         match &event.what {
-            // Of no thread.
+            // It wakes no thread.
             Happened::Wakeup(task) if task.number == 0 => Ok(()),
             Happened::Wakeup(task) => {
                 self.told.wakeups += 1;
@@ -255,7 +255,7 @@ impl<W: Write + Seek> Import<W> {
                     return self.record(event, 0, What::Idle);
                 }
                 self.told.unwoken += u64::from(self.threads.get(&to.number) == Some(&Known::Waiting));
-                // Since when it was ready is not known after a gap.
+                // After a gap, it is not known since when the thread was ready.
                 if self.threads.get(&to.number) != Some(&Known::Lost) {
                     self.is_ready(event, to)?;
                 }
@@ -265,7 +265,7 @@ impl<W: Write + Seek> Import<W> {
         }
     }
 
-    /// What is wrong with an event after those before it. It holds all the same: those before it can be wrong, too.
+    /// How an event contradicts earlier ones. It is recorded all the same, because those may be the wrong ones.
     fn contradicts(&mut self, event: &Event<'_>) -> Option<String> {
         let number = event.processor;
         let here = self.processors.entry(number).or_default();
@@ -283,13 +283,13 @@ impl<W: Write + Seek> Import<W> {
                 .processors
                 .get(there)
                 .filter(|processor| processor.runs == Some(to.number))
-                .map(|_| format!("{} runs on processor {there}, and begins to on {number}", called(to.number))),
+                .map(|_| format!("{} runs on processor {there}, and begins to run on {number}", called(to.number))),
             Some(Known::Running(_) | Known::Ready | Known::Waiting | Known::Lost) | None => None,
         };
         goes_back.or(left).or(elsewhere)
     }
 
-    /// What is still known is who runs on other processors.
+    /// Then only the threads that run on other processors are known.
     fn gap(&mut self, processor: u16, events: u64) -> io::Result<()> {
         self.processors.entry(processor).or_default().runs = None;
         for known in self.threads.values_mut() {
@@ -316,14 +316,14 @@ impl<W: Write + Seek> Import<W> {
     }
 
     fn leaves(&mut self, event: &Event<'_>, task: &Task<'_>, state: &str) -> io::Result<()> {
-        // That it ran is told by its leaving; since when is not known after a gap.
+        // The thread must have run; after a gap, it is not known since when.
         if !matches!(self.threads.get(&task.number), Some(Known::Running(_) | Known::Lost)) {
             self.is_ready(event, task)?;
             self.record(event, task.number, What::Dispatched)?;
         }
         let (known, what) = match state.chars().next() {
             Some('X' | 'x' | 'Z') => (None, What::Exited),
-            // Also one that was about to wait: it is preempted before it does.
+            // It may have been about to wait, but was preempted before it did.
             Some(_) if state.contains('+') => (Some(Known::Ready), What::Preempted),
             Some('R') => (Some(Known::Ready), What::SwitchedOut),
             Some('D') => (Some(Known::Waiting), What::Blocked(Reason::File)),

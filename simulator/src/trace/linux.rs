@@ -1,6 +1,6 @@
-//! What Linux recorded of its own scheduler, as a trace: the text of `perf sched script`, `perf script` or
-//! `trace-cmd report` or `/sys/kernel/tracing/trace`, also in a page of `systrace`, with the events `sched_switch` and `sched_waking`, or
-//! `sched_wakeup`. Of one wakeup both can be told.
+//! Makes a trace of what Linux recorded of its scheduler: of the text of `perf sched script`, `perf script`, `trace-cmd
+//! report` or `/sys/kernel/tracing/trace`, even in a page of `systrace`, with the events `sched_switch` and
+//! `sched_waking` or `sched_wakeup`. A wakeup may have both.
 //!
 //! ```text
 //! web-812  [003] d..2.  1234.567890: sched_switch: prev_comm=web prev_pid=812 prev_prio=120 prev_state=S ==> next_comm=db next_pid=9 …
@@ -19,17 +19,17 @@ use super::import::{Event, Happened, Import, Imported, Line, OtherFormat, Task, 
 use page::Page;
 use states::{Numbering, Seen};
 
-/// A longer line is not read to its end.
+/// Lines are read only up to this many bytes.
 const LONGEST: u64 = 1 << 16;
-/// A line of more bytes is none: what goes on without an end is no text. Pages have programs in them, in lines of any length.
+/// A text has no longer line than this; an endless one is no text. Pages contain programs, with lines of any length.
 const ENDLESS: u64 = 1 << 20;
-/// So much is looked at, to know what numbers stand for, before anything is read of it.
+/// How much of the text is searched first for what numbers stand for.
 const BEGINNING: u64 = 2 << 20;
 
-/// Reads `text`; `read` is told how many bytes each line has. Memory is bounded by how many threads there are.
+/// Reads `text`. `read` is told the length of each line in bytes. The number of threads bounds the memory.
 ///
 /// # Errors
-/// Those of both files; of this one [`io::ErrorKind::InvalidData`] with the line, where its time makes no sense.
+/// Those of both files. If a time in the text makes no sense, this is [`io::ErrorKind::InvalidData`], with the line.
 pub fn import_linux<R: BufRead, W: Write + Seek>(
     text: &mut R,
     out: W,
@@ -59,7 +59,7 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         if long > ENDLESS && !page.is_page() {
             return Err(Unimported::Endless(number.max(1)));
         }
-        // What is left of a long line is none of its own.
+        // The rest of a long line is no line.
         if is_rest {
             continue;
         }
@@ -73,7 +73,7 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         }
         match meaning(whole, numbering) {
             Meaning::Nothing => {}
-            // What is said of a recording stands before it.
+            // Headings come before the events.
             Meaning::Unreadable if imported.events == 0 && is_heading(line) => imported.others += 1,
             Meaning::Event(event) => {
                 imported.events += 1;
@@ -98,14 +98,14 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
     Ok(Imported { events, others, unreadable, first_unreadable, other_format, uncertain_states, ..done })
 }
 
-/// What a line tells.
+/// The meaning of a line.
 enum Meaning<'a> {
-    /// It is empty, or a comment.
+    /// An empty line, or a comment.
     Nothing,
     Event(Event<'a>),
-    /// It is another event, or belongs to one.
+    /// Another event, or what belongs to one.
     Other,
-    /// Events are missing here; 0: it does not say how many.
+    /// Events are missing here; 0: not known how many.
     Lost {
         processor: u16,
         events: u64,
@@ -128,7 +128,7 @@ fn meaning(whole: &str, numbering: Numbering) -> Meaning<'_> {
     }
 }
 
-/// What numbers stand for, by those in the beginning of a text, and whether that is certain.
+/// What numbers stand for, judged by those in the beginning of a text; and whether that is certain.
 fn numbering(beginning: &[u8]) -> (Numbering, bool) {
     let mut seen = Seen::default();
     let mut page = Page::of(beginning);
@@ -140,7 +140,7 @@ fn numbering(beginning: &[u8]) -> (Numbering, bool) {
             },
             false => Cow::Borrowed(line),
         };
-        // Lines of other events are not worth a closer look.
+        // Other lines need no closer look.
         if !line.windows(NUMBERED.len()).any(|part| part == NUMBERED) {
             continue;
         }
@@ -165,7 +165,7 @@ fn number(state: &str) -> Option<u64> {
     }
 }
 
-/// `version = 6`, `cpus=8`, `CPU 3 is empty` of trace-cmd, and what it says of its buffers; `TRACE:` of atrace.
+/// `version = 6`, `cpus=8`, `CPU 3 is empty` and the state of buffers from trace-cmd; `TRACE:` from atrace.
 fn is_heading(line: &str) -> bool {
     if OURS.iter().any(|name| line.contains(name)) {
         return false;
@@ -200,19 +200,20 @@ fn lost(line: &str) -> Option<(u16, u64)> {
     Some((number_of_processor(number.trim())?, events))
 }
 
-/// An event of another name: `web-812 [003] d..2. 1234.567890: irq_handler_entry: irq=9`. One of ours that cannot be read is none.
+/// Another event: `web-812 [003] d..2. 1234.567890: irq_handler_entry: irq=9`. No unreadable one of ours.
 fn is_another_event(line: &str) -> bool {
     let mut words = line.split_whitespace();
     if !words.any(|word| word.strip_suffix(':').is_some_and(|time| instant(time).is_some())) {
         return false;
     }
-    // The next word is its name, or how often it was counted; then a name follows.
+    // The next word is the name, or a count before the name.
     let name = words.find(|word| !word.bytes().all(is_between));
     let is_ours = |name: &str| OURS.contains(&name);
     name.is_some_and(|name| !is_ours(name.trim_start_matches("sched:").trim_end_matches(':')))
 }
 
-/// A line of a stack below its event: ` => schedule` and `<stack trace>` of ftrace, `ffffffff81a0 schedule+0x2e ([kernel])` of perf.
+/// A line of a stack below an event: ` => schedule`, `<stack trace>` of ftrace, `ffffffff81a0 schedule+0x2e ([kernel])`
+/// of perf.
 fn is_of_a_stack(whole: &str) -> bool {
     let line = whole.trim();
     let is_address = |word: &str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -222,7 +223,7 @@ fn is_of_a_stack(whole: &str) -> bool {
         || indented && line.ends_with(')') && line.split_whitespace().next().is_some_and(is_address)
 }
 
-/// Which other text of Linux's scheduler begins, or goes on, like this.
+/// The other text about Linux's scheduler that has such a line.
 fn other_format(line: &str) -> Option<OtherFormat> {
     let has = |words: &[&str]| words.iter().all(|word| line.contains(word));
     if has(&["time", "cpu", "task name", "wait time"]) {
@@ -263,20 +264,20 @@ fn number_of_processor(digits: &str) -> Option<u16> {
     digits.parse().ok().filter(|number| *number < MOST_PROCESSORS)
 }
 
-/// The events that are read.
+/// The events that are imported.
 const OURS: [&str; 4] = [SWITCH, "sched_waking", "sched_wakeup", "sched_wakeup_new"];
 const SWITCH: &str = "sched_switch";
 
-/// An event of ours in a line.
+/// One of our events in a line.
 struct Found<'a> {
     name: &'static str,
     time: u64,
     processor: Option<u16>,
-    /// What it says.
+    /// What follows its name.
     what: &'a str,
 }
 
-/// Names of threads can be like names of events: of these it is the first with a time before it.
+/// Thread names can look like event names. The event is the first one that has a time before it.
 fn found(line: &str) -> Option<Found<'_>> {
     OURS.iter().find_map(|name| {
         line.match_indices(name).find_map(|(at, _)| {
@@ -290,7 +291,7 @@ fn found(line: &str) -> Option<Found<'_>> {
     })
 }
 
-/// What stands before the time, and the time. After it there may be how long it was since the event before, `(+17)`, or how often it was counted.
+/// What stands before the time, and the time. After it may come the time since the last event, `(+17)`, or a count.
 fn before_the_event(text: &str) -> Option<(&str, u64)> {
     let mut rest = text.trim_end();
     for _ in 0..3 {
@@ -316,7 +317,7 @@ fn processor(word: &str) -> Option<u16> {
     number_of_processor(word.strip_prefix('[')?.strip_suffix(']')?)
 }
 
-/// `3d..2.`, as `trace-cmd report -l` has it: the processor, and in which state it was.
+/// `3d..2.`, as in `trace-cmd report -l`: the processor, and its state.
 fn latency(word: &str) -> Option<u16> {
     let digits = word.find(|letter: char| !letter.is_ascii_digit())?;
     let (number, state) = word.split_at(digits);
@@ -336,8 +337,8 @@ fn event(line: &str, numbering: Numbering) -> Option<Event<'_>> {
     Some(Event { time, processor: processor?, what })
 }
 
-/// Names of threads can be like what stands between them: of the places that can be that, it is the first that has a thread on either
-/// side. Without arrows fields stand one after the other, in any order.
+/// Thread names can look like what separates them. The separator is the first possible one that has a thread on both
+/// sides. Without arrows, the fields may have any order.
 fn switch(text: &str) -> Option<(Task<'_>, &str, Task<'_>)> {
     const ARROW: &str = "==>";
     const NEXT: &str = " next_comm=";
@@ -371,7 +372,7 @@ fn by_fields(text: &str) -> Option<(Task<'_>, &str, Task<'_>)> {
     Some((task(FIELDS[0], FIELDS[1])?, first(FIELDS[3])?, task(FIELDS[4], FIELDS[5])?))
 }
 
-/// Who ran, and in which state he is left.
+/// The thread that ran, and the state in which it is left.
 fn before_switch(text: &str) -> Option<(Task<'_>, &str)> {
     if text.starts_with("prev_comm=") {
         let (rest, state) = text.rsplit_once(" prev_state=")?;
@@ -394,7 +395,7 @@ fn task<'a>(text: &'a str, prefix: &str) -> Option<Task<'a>> {
     Some(Task { name: name.trim(), number })
 }
 
-/// An event of ours with a time in another unit than seconds: `12us+: sched_switch: `.
+/// One of our events with a time that is not in seconds: `12us+: sched_switch: `.
 fn has_relative_time(line: &str) -> bool {
     let is_time = |word: &str| {
         let digits = word.trim_end_matches([':', '+', '!', '#', '*', '$', '@']);
@@ -406,7 +407,7 @@ fn has_relative_time(line: &str) -> bool {
         .is_some_and(|before| before.trim_end_matches([' ', ':']).split_whitespace().next_back().is_some_and(is_time))
 }
 
-/// The same of a clock that counts something.
+/// One of our events with a count as its time.
 fn has_ticks(line: &str) -> bool {
     let is_count = |word: &str| {
         word.strip_suffix(':')
@@ -419,7 +420,7 @@ fn is_without_a_processor(line: &str) -> bool {
     found(line).is_some_and(|found| found.processor.is_none())
 }
 
-/// What stands before the name of an event of ours.
+/// What stands before the name of one of our events.
 fn before_ours(line: &str) -> Option<&str> {
     let at = OURS.iter().filter_map(|name| line.find(&format!("{name}:"))).min()?;
     let before = line[..at].trim_end();

@@ -1,22 +1,22 @@
-//! A trace: what became of each thread, and why, as a host recorded it.
+//! A trace: what happened to each thread, and why, as a host recorded it.
 //!
-//! The file is a ring that the host writes through a shared mapping, so a program that is killed leaves a trace too. The simulator,
-//! which has a file to itself, writes one that never comes round. All numbers are little endian; the whole format is in
-//! `docs/traces.md`:
+//! The file is a ring that the host writes through a shared mapping, so even a killed program leaves a trace. The
+//! simulator writes a file that never wraps. All numbers are little endian. `docs/traces.md` has the whole format:
 //!
 //! ```text
-//!  0  "CATTRACE"   8  u32 version = 2   12  u32 record_bytes = 32   16  u64 capacity, in records
+//!  0  "CATTRACE"   8  u32 version = 3   12  u32 record_bytes = 32   16  u64 capacity, in records
 //! 24  u64 written, ever                 32  u64 start_ns
-//! 40  u32 records_at   44  u32 names_bytes   48  u32 names_count   52  zeros   56  u64 end_ns, or 0
-//! 64  name × names_count: u32 line, UTF-8 text, a zero, the source in which the line is (none: that of the policy), a zero. The
-//!     first four: policy, its source, the host, its clock; then events, with the line where the policy's handler begins, and
-//!     imported variables
+//! 40  u32 records_at   44  u32 names_bytes   48  u32 names_count   52  u32 resolution_ns, or 0   56  u64 end_ns, or 0
+//! 64  u64 seed, or 0
+//! 72  name × names_count: u32 line, UTF-8 text, a zero, the source that has the line (none: the policy's), a zero. The
+//!     first four: policy, its source, the host, its clock; then events, with the line where the policy's handler begins,
+//!     and imported variables
 //! records_at  record × capacity; the record that was written as the n-th is at n modulo capacity:
 //!      0  u64 time_ns   8  u32 thread   12  u8 kind   13  u8 detail   14  u16 processor
 //!     16  u32 line     20  u16 event    22  u16 ready                24  u32 other   28  u32 zero
 //! ```
 //!
-//! Version 1, which earlier hosts wrote, is read too: its records have no why, and are otherwise the same.
+//! Versions 1 and 2, which earlier hosts wrote, are read, too. They have no seed, and records of version 1 have no why.
 //!
 //! ```text
 //! Reader ── records ──► States ── stays in a state ──► Chrome, Perfetto, summary, scenario, picture
@@ -59,32 +59,32 @@ pub use write::Writer;
 
 use catapults_compiler::vocabulary::Value;
 
-/// What a trace says of itself.
+/// What a trace says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// From 1 to 3.
     pub version: u32,
-    /// The name of the policy in force when recording began, or of the hierarchy.
+    /// The name of the policy or hierarchy that was in force when recording began.
     pub policy: String,
-    /// Its file, as it was named when it was compiled; empty if that is not known.
+    /// Its file, as named when it was compiled; empty: not known.
     pub source: String,
-    /// Who recorded it: `native`, `simulator` and so on.
+    /// What recorded the trace: `native`, `simulator` and so on.
     pub host: String,
-    /// Which clock the times are of.
+    /// The clock of the times.
     pub clock: String,
-    /// Nanoseconds between two times that the clock tells apart; 0: it is not known.
+    /// The shortest time that the clock measures, in nanoseconds; 0: not known.
     pub resolution_ns: u32,
-    /// When recording began, by that clock.
+    /// When recording began, by the clock.
     pub start_ns: u64,
-    /// Of what policies draw; `None`: it is not known.
+    /// The seed of what policies draw; `None`: not known.
     pub seed: Option<u64>,
-    /// When it ended; `None`: with the last record, as far as is known.
+    /// When recording ended; `None`: with the last record, as far as is known.
     pub end_ns: Option<u64>,
-    /// Records that the ring holds.
+    /// How many records the ring holds.
     pub capacity: u64,
-    /// Records that were written, ever.
+    /// How many records were ever written.
     pub written: u64,
-    /// What [`Record::event`] and [`What::Value`] name.
+    /// The names for [`Record::event`] and [`What::Value`].
     pub names: Vec<Name>,
 }
 
@@ -93,86 +93,86 @@ pub struct Header {
 pub struct Name {
     /// As the framework, or the policy, declares it.
     pub text: String,
-    /// Of an event: where the policy's handler begins in its source; 0: it is the framework's, or of no file.
+    /// For an event, where the policy's handler begins in its source; 0: it is the framework's, or in no file.
     pub line: u32,
-    /// In which file; empty: in [`Header::source`].
+    /// The file of the line; empty: [`Header::source`].
     pub source: String,
 }
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Nanoseconds of the host's clock.
+    /// By the host's clock.
     pub time_ns: u64,
-    /// The host's number for the thread that it happened to; without meaning for what concerns no thread.
+    /// The thread's number on the host; meaningless if no thread is concerned.
     pub thread: u32,
-    /// The number of the processor that made it happen: where a thread is dispatched it runs. 0, if there is one only.
+    /// The processor that made it happen; a dispatched thread runs there. 0 if there is only one.
     pub processor: u16,
     /// What it was.
     pub what: What,
-    /// The event whose handler decided it, into [`Header::names`]; 0: it is not known.
+    /// The event whose handler decided it, as an index of [`Header::names`]; 0: not known.
     pub event: u16,
-    /// The line of the policy's source that moved the thread; 0: it is not known, or none of its own.
+    /// The line of the policy's source that moved the thread; 0: not known, or no line of its own.
     pub line: u32,
-    /// How many threads were ready then, the one that it happened to included.
+    /// How many threads were READY then, including this one.
     pub ready: Option<u16>,
 }
 
 /// What can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// The thread was created, and is ready.
+    /// The thread was created, and is READY.
     New,
     /// Sixteen bytes of the thread's name, from byte 16 × `part`; padded with zeros.
     Named {
         /// Which sixteen bytes.
         part: u16,
-        /// UTF-8, where whoever named the thread kept to it.
+        /// UTF-8, if the name was UTF-8.
         bytes: [u8; 16],
     },
     /// The policy dispatched it: it runs.
     Dispatched,
     /// It runs, on the turn of another thread, which waits for it.
     Lent {
-        /// Whom the policy dispatched; the thread itself, if it goes on with a turn that it had lent.
+        /// The thread that the policy dispatched; the thread itself, if it goes on with a turn that it had lent.
         donor: u32,
     },
-    /// It gave the processor up and is ready.
+    /// It gave the processor up, and is READY.
     SwitchedOut,
-    /// The policy took the processor from it: it is ready.
+    /// The policy took the processor from it. It is READY.
     Preempted,
     /// It waits for something.
     Blocked(Reason),
-    /// What it waited for has happened: it is ready.
+    /// Its wait is over. It is READY.
     Raised,
     /// It has ended.
     Exited,
-    /// The policy did not admit it.
+    /// The policy refused it.
     Refused,
     /// A guard of the policy failed; the host's built-in policy took over.
     PolicyOut,
     /// It was suspended.
     Suspended,
-    /// It was resumed, and is ready.
+    /// It was resumed, and is READY.
     Resumed,
-    /// No thread is ready: the processor idles.
+    /// No thread is READY: the processor idles.
     Idle,
-    /// Events of this processor are missing, between the record of it before this one and now. Only who runs on another
-    /// processor is known to be in the state that he was in.
+    /// Events of this processor are missing since its last record. Only the threads that run on other processors are
+    /// known to be in the same state as before.
     Lost {
-        /// How many; 0: that is not known.
+        /// How many; 0: not known.
         events: u64,
     },
-    /// A variable that the policy imports has this value now; of the application if the thread is 0.
+    /// An imported variable has this value now: one of the thread, or, if that is 0, of the application.
     Value {
-        /// Into [`Header::names`].
+        /// An index of [`Header::names`].
         variable: u16,
-        /// What it is.
+        /// The value.
         value: Value,
     },
 }
 
-/// What a blocked thread waits for; the numbers are those of `enum dispatcher_reason`.
+/// What a blocked thread waits for. The numbers are those of `enum dispatcher_reason`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Reason {
@@ -189,14 +189,14 @@ pub enum Reason {
     Scheduler = 10,
     Port = 11,
     Signal = 12,
-    /// The record's event says it.
+    /// The record's event tells it.
     Other = 255,
 }
 
-/// Why a file is not read as a trace.
+/// Why a file cannot be read as a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceError {
-    /// It is none.
+    /// It is no trace.
     Senseless {
         /// In bytes from the start of the file.
         offset: u64,
@@ -205,17 +205,17 @@ pub enum TraceError {
     },
     /// It ends too early.
     CutOff {
-        /// Where the file says so, in bytes from its start.
+        /// The place that shows it, in bytes from the start of the file.
         offset: u64,
-        /// Where it was cut off.
+        /// What is cut off.
         what: String,
     },
-    /// More than so many threads live at a time.
+    /// More than this many threads live at a time.
     Crowded(usize),
 }
 
 impl TraceError {
-    /// Where in the file something is wrong, in bytes from its start.
+    /// The place of what is wrong, in bytes from the start of the file.
     pub fn offset(&self) -> Option<u64> {
         match self {
             TraceError::Senseless { offset, .. } | TraceError::CutOff { offset, .. } => Some(*offset),
@@ -239,45 +239,45 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 const MAGIC: &[u8; 8] = b"CATTRACE";
-/// Of versions 1 and 2; from 3 on the seed follows.
+/// Of versions 1 and 2. In version 3, the seed follows.
 const HEADER_BYTES: u64 = 64;
 const SEED_BYTES: u64 = 8;
 const RECORD_BYTES: u64 = 32;
 const VERSION: u32 = 3;
-/// No record is so many nanoseconds, some 73 years, after the first: sums of a few such are numbers, too.
+/// No record comes so many nanoseconds, some 73 years, after the first. So sums of a few times do not overflow.
 const LONGEST_TIME: u64 = u64::MAX / 8;
-/// Of the name of one thread: longer ones are neither written nor read to their ends.
+/// For the name of one thread. Longer names are neither written nor read to their ends.
 const MOST_PARTS: u16 = 256;
-/// Threads that live at a time: a host has no more, and what is known of each is kept.
+/// How many threads live at a time. No host has more, and what is known of each is kept.
 const MOST_LIVING: usize = 1 << 20;
-/// Threads whose names are kept, for they are not said to have ended: as many as Linux has numbers for.
+/// How many names are kept of threads that are not known to have ended: as many as Linux has numbers.
 const MOST_NAMED: usize = 1 << 22;
-/// As many as Linux can have.
+/// As many as Linux supports.
 const MOST_PROCESSORS: u16 = 8192;
-/// Of all names together: a reader keeps them.
+/// For all names together, because a reader keeps them.
 const MOST_NAMES_BYTES: u32 = 1 << 20;
-/// `ready`, where a host does not know it.
+/// `ready`, if a host does not know it.
 const NOT_KNOWN: u16 = u16::MAX;
 
 impl Header {
-    /// Of an event or variable; `None`: there is none of that number.
+    /// The name of an event or variable; `None`: there is none of that number.
     pub fn name(&self, index: u16) -> Option<&Name> {
         if index == 0 { None } else { self.names.get(usize::from(index)) }
     }
 
-    /// The event of a record and its line: that of the statement, or that of the handler if a host knows no better.
+    /// The event of a record, and the line: of the statement, or of the handler if the host knows no better.
     pub fn why(&self, record: &Record) -> Option<(&str, u32)> {
         let name = self.name(record.event)?;
         Some((&name.text, if record.line > 0 { record.line } else { name.line }))
     }
 
-    /// The file in which that line is.
+    /// The file of that line.
     pub fn source(&self, record: &Record) -> &str {
         let own = self.name(record.event).map_or("", |name| name.source.as_str());
         if own.is_empty() { &self.source } else { own }
     }
 
-    /// The same in words: `schedule, round_robin.sched:12`; empty, if it is not known.
+    /// Event, file and line in words: `schedule, round_robin.sched:12`; empty: not known.
     pub fn because(&self, record: &Record) -> String {
         let file = self.source(record).rsplit('/').next().unwrap_or_default();
         match self.why(record) {
@@ -290,7 +290,7 @@ impl Header {
 }
 
 impl What {
-    /// The word for it on the command line.
+    /// Its word on the command line.
     pub fn word(&self) -> &'static str {
         match self {
             What::New => "new",
@@ -314,7 +314,7 @@ impl What {
 }
 
 impl Reason {
-    /// As in the names of the events: `block.io.read` is `io.read`. Empty: the event says it.
+    /// As in the names of events: `io.read` for `block.io.read`. Empty: the event tells it.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Read => "io.read",
@@ -334,7 +334,7 @@ impl Reason {
         }
     }
 
-    /// The one of an event `block.NAME`; [`Reason::Other`], if there is none.
+    /// The reason of an event `block.NAME`; [`Reason::Other`] if there is none.
     pub fn of_event(event: &str) -> Reason {
         let name = event.strip_prefix("block.").unwrap_or(event);
         let known = (0..=12).filter_map(Reason::of).find(|reason| reason.name() == name);
@@ -362,7 +362,7 @@ impl Reason {
     }
 }
 
-/// The bytes before the first zero; what is not UTF-8 among them is replaced.
+/// The bytes before the first zero, as text. What is not UTF-8 is replaced.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()

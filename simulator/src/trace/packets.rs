@@ -1,8 +1,8 @@
-//! What Perfetto recorded of Linux' scheduler, as a trace: the packets of `tracebox` or `traced_probes` with the ftrace events
-//! `sched_switch` and `sched_waking`, also in their compact form, and compressed by zlib.
+//! Makes a trace of what Perfetto recorded of Linux's scheduler: of the packets of `tracebox` or `traced_probes`, with
+//! the ftrace events `sched_switch` and `sched_waking`, also compact, and also compressed by zlib.
 //!
-//! A recording has a bundle of events for each processor and read of the kernel's buffers, so bundles overlap in time. Events wait
-//! here, sorted, until everything that is read is so much later that no earlier one is to be expected.
+//! Each bundle of events is of one processor and one read of the kernel's buffers, so bundles overlap in time. Events
+//! wait here, sorted, until events are read that are so much later that no earlier one can follow.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -17,27 +17,27 @@ use super::linux::states::{Numbering, Seen, UNKNOWN, release};
 
 mod inflate;
 
-/// Nanoseconds between an event that was read and one that is written: the kernel's buffers are read more often than that.
+/// How many nanoseconds an event waits. The kernel's buffers are read more often than that.
 const WINDOW: u64 = 5_000_000_000;
-/// Events that wait; if there are more, the earliest are written all the same.
+/// How many events wait. If there are more, the earliest are written.
 const MOST: usize = 1 << 21;
-/// Bytes of a packet.
+/// The bytes of a packet.
 const LONGEST: u64 = 16 << 20;
-/// Bytes that one compressed packet may become: a few KiB can say so many that nobody sees the end of it.
+/// The bytes that a compressed packet may expand to. Otherwise, a few KiB could keep the reader busy for ever.
 const MOST_INFLATED: u64 = 128 << 20;
-/// Bytes of a thread's name. Linux has 15, and a few more for some of its own threads.
+/// The bytes of a thread's name. Linux allows 15, and a few more for some of its own threads.
 const LONGEST_NAME: usize = 64;
 
-/// Whether a file that begins with these bytes is Perfetto's, and not a text.
+/// Whether a file that begins with these bytes is Perfetto's, and no text.
 pub fn is_perfetto(start: &[u8]) -> bool {
     let is_text = |byte: &u8| matches!(byte, 0x08..=0x0d | 0x1b | 0x20..=0x7e);
     start.first() == Some(&0x0a) && !start.iter().take(256).all(is_text)
 }
 
-/// Reads the packets of `file`; `read` is told how many bytes each has. Memory is bounded by how many threads there are.
+/// Reads the packets of `file`. `read` is told the length of each in bytes. The number of threads bounds the memory.
 ///
 /// # Errors
-/// Those of both files; of this one `InvalidData`, with the place, where there is no packet.
+/// Those of both files. If `file` has no packet where it should, this is `InvalidData`, with the place.
 pub fn import_perfetto<R: BufRead, W: Write + Seek>(
     file: &mut R,
     out: W,
@@ -101,7 +101,7 @@ impl<R: BufRead> Counted<'_, R> {
         Ok(byte)
     }
 
-    /// None: the file ends before it.
+    /// `None`: the file ends before it.
     fn varint(&mut self) -> io::Result<Option<u64>> {
         let (start, mut bytes) = (self.at, Vec::new());
         while let Some(byte) = self.byte()? {
@@ -123,9 +123,9 @@ impl<R: BufRead> Counted<'_, R> {
     }
 }
 
-/// The next one's bytes; false: there is none.
+/// Reads the next packet. `false`: there is none.
 fn packet<R: BufRead>(file: &mut Counted<'_, R>, bytes: &mut Vec<u8>) -> io::Result<bool> {
-    /// Of the message that the file is: field 1, with a length.
+    /// Field 1 of the message that the whole file is, with a length.
     const PACKET: u64 = 1 << 3 | 2;
     let at = file.at;
     match file.varint()? {
@@ -140,11 +140,11 @@ fn packet<R: BufRead>(file: &mut Counted<'_, R>, bytes: &mut Vec<u8>) -> io::Res
     }
 }
 
-// Of the messages in `protos/perfetto/trace` of <https://github.com/google/perfetto>, what is read here.
+// The parts that are read of the messages in `protos/perfetto/trace` of <https://github.com/google/perfetto>.
 
 #[derive(Clone, PartialEq, Message)]
 struct Packet {
-    /// See [`Bundle`].
+    /// A [`Bundle`].
     #[prost(bytes = "vec", optional, tag = "1")]
     ftrace_events: Option<Vec<u8>>,
     #[prost(message, optional, tag = "45")]
@@ -155,7 +155,7 @@ struct Packet {
     zstd_compressed: Option<Vec<u8>>,
 }
 
-/// On what it was recorded.
+/// The system that was recorded.
 #[derive(Clone, PartialEq, Message)]
 struct System {
     #[prost(message, optional, tag = "1")]
@@ -168,8 +168,8 @@ struct Kernel {
     release: String,
 }
 
-/// Of one processor. Its events are left where they are, and decoded one by one: one of two bytes would take a hundred times as
-/// many.
+/// The events of one processor. They are decoded one by one from where they are, because a decoded event can take a
+/// hundred times the space.
 #[derive(Clone, PartialEq, Message)]
 struct Bundle {
     #[prost(uint32, tag = "1")]
@@ -180,7 +180,7 @@ struct Bundle {
     compact: Option<Compact>,
 }
 
-/// Of a bundle, in its encoding.
+/// A field of a bundle, as encoded.
 const FTRACE_EVENT: u32 = 2;
 
 fn each_event(
@@ -238,7 +238,7 @@ struct Wakeup {
     pid: i32,
 }
 
-/// Each field of all events together. The first time is an instant, each other one how long after the one before.
+/// The events, field by field. The first time is an instant, each other one the time since the last.
 #[derive(Clone, PartialEq, Message)]
 struct Compact {
     #[prost(uint64, repeated, tag = "1")]
@@ -259,18 +259,18 @@ struct Compact {
     waking_comm_index: Vec<u32>,
 }
 
-/// Names of threads, each once: an event that waits has a number instead.
+/// The names of threads, each once. Waiting events have their numbers.
 #[derive(Default)]
 struct Names {
     numbers: HashMap<String, u32>,
-    /// By number; none that is free.
+    /// By number. Names of free numbers are empty.
     names: Vec<String>,
     free: Vec<u32>,
-    /// After so many the ones that nobody needs are forgotten.
+    /// With more names than this, unneeded ones are forgotten.
     most: usize,
 }
 
-/// So few names are kept, whoever needs them.
+/// How many names are kept in any case.
 const FEW_NAMES: usize = 4096;
 
 impl Names {
@@ -289,7 +289,7 @@ impl Names {
         number
     }
 
-    /// Keeps those with these numbers, and no other.
+    /// Forgets all names but those with these numbers.
     fn keep(&mut self, needed: &HashSet<u32>) {
         let names = &mut self.names;
         let free = &mut self.free;
@@ -312,7 +312,7 @@ struct Named {
     name: u32,
 }
 
-/// First by time, then as it was read.
+/// Ordered by time, then as they were read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {
     time: u64,
@@ -323,7 +323,7 @@ struct Waiting {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Waited {
-    /// Events of the processor before the next one are missing.
+    /// The processor's events before its next one are missing.
     Lost,
     Switch {
         from: Named,
@@ -337,21 +337,22 @@ struct Events<W> {
     import: Import<W>,
     waiting: BinaryHeap<Reverse<Waiting>>,
     names: Names,
-    /// By processor, who runs there as far as has been read: a compact switch does not say whom it ends.
+    /// By processor, the thread that runs there at the end of what was read. A compact switch does not name the thread
+    /// that it ends.
     running: BTreeMap<u16, Named>,
     newest: u64,
-    /// The numbers of states that have been read, and of which kernel they are, if that is said.
+    /// The numbers for states that were read, and the kernel's release, if the file has it.
     seen: Seen,
     release: Option<(u32, u32)>,
-    /// What they stand for, from the first one on that is written, and whether that is certain.
+    /// What the numbers stand for, and whether that is certain. Settled when the first of them is written.
     numbering: Option<(Numbering, bool)>,
-    /// Where the packet is that was read last.
+    /// The place of the last packet.
     at: u64,
     imported: Imported,
 }
 
 impl<W: Write + Seek> Events<W> {
-    /// The packets that are compressed in one, as they come: there is never more of them in memory than one.
+    /// Reads the packets in a compressed one. Only one at a time is in memory.
     fn inflate(&mut self, packed: &[u8]) -> Result<(), Unimported> {
         let at = self.at;
         let unreadable = |why: &io::Error| senseless(at, &format!("what is compressed in it cannot be read ({why})"));
@@ -401,7 +402,8 @@ impl<W: Write + Seek> Events<W> {
         Ok(())
     }
 
-    /// Before the first event of the bundle; whom its first compact switch ends is not known either.
+    /// Events before the bundle's first one are lost. So the thread that its first compact switch ends is not known
+    /// either.
     fn loses(&mut self, processor: u16, bundle: &Bundle, bytes: &[u8]) -> Result<(), Unimported> {
         self.running.remove(&processor);
         let compact = bundle.compact.as_ref();
@@ -454,12 +456,12 @@ impl<W: Write + Seek> Events<W> {
         Ok(())
     }
 
-    /// What is below 0 is no thread.
+    /// A negative number is no thread.
     fn named(&mut self, pid: i32, name: &str) -> Named {
         Named { number: u32::try_from(pid).unwrap_or(0), name: self.names.number(name) }
     }
 
-    /// Threads come and go, and so do their names.
+    /// Forgets the names that no event or running thread needs.
     fn forget_names(&mut self) {
         let waiting = self.waiting.iter().filter_map(|Reverse(waiting)| match waiting.what {
             Waited::Lost => None,

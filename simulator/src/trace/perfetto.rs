@@ -1,7 +1,7 @@
 //! A trace in Perfetto's own format, which <https://ui.perfetto.dev> and `trace_processor` open.
 //!
-//! A file is a sequence of packets in the encoding of Protocol Buffers. Only a few messages of the format are needed here, so they
-//! are written by hand; the numbers are those of `protos/perfetto/trace` in <https://github.com/google/perfetto>.
+//! A file is a sequence of packets encoded as Protocol Buffers. Only a few messages are needed, so they are written by
+//! hand. The numbers are those of `protos/perfetto/trace` in <https://github.com/google/perfetto>.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
@@ -11,10 +11,10 @@ use catapults_compiler::vocabulary::Value;
 use super::Reader;
 use super::export::{Arg, Timeline, Told, Track, Unexported, export};
 
-/// Writes what is left of `trace`; `read` is called after each record. Memory and result are as of [`super::export_chrome`].
+/// Writes the rest of `trace`. `read`, memory and result are as for [`super::export_chrome`].
 ///
 /// # Errors
-/// Those of the trace, and those of `out`.
+/// Those of the trace and of `out`.
 pub fn export_perfetto<R: Read + Seek, W: Write>(
     trace: &mut Reader<R>,
     out: W,
@@ -28,15 +28,15 @@ pub fn export_perfetto<R: Read + Seek, W: Write>(
 
 struct Packets<W> {
     out: W,
-    /// Their numbers in the file. That of a thread is not used again when the thread's is.
+    /// The numbers of tracks in the file. A thread's is not used again, even if the thread's own number is.
     tracks: HashMap<Track, u64>,
-    /// The same, by thread.
+    /// The numbers of counters, by thread.
     counters: HashMap<u32, HashMap<String, u64>>,
     last: u64,
     first: bool,
 }
 
-/// A message, as it is written.
+/// A message that is being written.
 #[derive(Default)]
 struct Message(Vec<u8>);
 
@@ -73,7 +73,7 @@ impl Message {
     }
 }
 
-/// Fields, by message.
+/// The fields of messages.
 mod trace {
     pub const PACKET: u32 = 1;
 }
@@ -106,13 +106,13 @@ mod annotation {
     pub const NAME: u32 = 10;
 }
 
-/// Of an event.
+/// The types of events.
 const SLICE_BEGIN: u64 = 1;
 const SLICE_END: u64 = 2;
 const INSTANT: u64 = 3;
 const COUNTER: u64 = 4;
 
-/// All packets are of one sequence, which says so in its first one.
+/// All packets belong to one sequence. The first one says so.
 const SEQUENCE: u64 = 1;
 const STATE_CLEARED: u64 = 1;
 

@@ -1,4 +1,4 @@
-//! Reading a trace as a stream: memory in proportion to its names and to the threads that live, whatever its length.
+//! Reads a trace as a stream. The memory depends on its names and the living threads, not on its length.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -17,33 +17,33 @@ pub struct Reader<R> {
     file: BufReader<R>,
     header: Header,
     records_at: u64,
-    /// The number of the next record, of all that were written.
+    /// The number of the next record, counting all that were written.
     next: u64,
     /// The time of the first record that was read.
     first: Option<u64>,
     latest: u64,
     names: HashMap<u32, Named>,
-    /// Whose name is forgotten when the next record is read.
+    /// The thread whose name is forgotten when the next record is read.
     ended: Option<u32>,
-    /// Read already, or made up.
+    /// Records that were read ahead or made up.
     waiting: VecDeque<Record>,
     lost: u64,
 }
 
-/// There can be millions of them.
+/// A name. There can be millions.
 #[derive(Default)]
 struct Named {
     text: Box<str>,
-    /// In their order. None, once the name has its end.
+    /// Its parts in order; none once the name has ended.
     parts: Vec<(u16, [u8; 16])>,
     ended: bool,
 }
 
 impl<R: Read + Seek> Reader<R> {
-    /// Reads what stands before the records.
+    /// Reads all that comes before the records.
     ///
     /// # Errors
-    /// The first place that contradicts the format: another magic, another version, fewer bytes than the header promises.
+    /// The first violation of the format: another magic or version, or fewer bytes than the header promises.
     pub fn new(mut file: R) -> Result<Self, TraceError> {
         let length = file.seek(SeekFrom::End(0)).map_err(|failed| unreadable(0, &failed))?;
         file.seek(SeekFrom::Start(0)).map_err(|failed| unreadable(0, &failed))?;
@@ -73,7 +73,7 @@ impl<R: Read + Seek> Reader<R> {
         &self.header
     }
 
-    /// Older records that the ring no longer holds, or that were passed over.
+    /// How many older records the ring no longer holds or were skipped.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -83,7 +83,7 @@ impl<R: Read + Seek> Reader<R> {
         self.header.written - self.next + self.waiting.len() as u64
     }
 
-    /// The name of a thread that lives, or has just ended; `None`: it has none, or the trace does not say it.
+    /// The name of a living or just ended thread; `None`: it has none, or the trace does not tell it.
     pub fn name(&self, thread: u32) -> Option<&str> {
         self.names.get(&thread).map(|named| &*named.text)
     }
@@ -96,10 +96,10 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    /// Passes over all but the newest `most` records, which count as lost from now on; names are kept.
+    /// Skips all but the newest `most` records, and counts them as lost. Names are kept.
     ///
     /// # Errors
-    /// As [`Reader::next_record`].
+    /// Those of [`Reader::next_record`].
     pub fn newest(&mut self, most: u64) -> Result<(), TraceError> {
         while self.left() > most {
             if self.next_record()?.is_none() {
@@ -110,10 +110,10 @@ impl<R: Read + Seek> Reader<R> {
         Ok(())
     }
 
-    /// The next one; `None`: there are no more. Times never decrease.
+    /// The next record; `None`: there are no more. Times never decrease.
     ///
     /// # Errors
-    /// An unknown kind or reason, time that runs backwards, a file that is shorter than it was.
+    /// An unknown kind or reason, a time before the last one, or a file that has become shorter.
     pub fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
         if let Some(ended) = self.ended.take() {
             self.names.remove(&ended);
@@ -240,7 +240,7 @@ fn header<R: Read>(start: &[u8], length: u64, file: &mut R) -> Result<(Header, u
     Ok((header, records_at))
 }
 
-/// The table of names. The result is where records begin.
+/// Reads the table of names. Returns where records begin.
 fn names<R: Read>(start: &[u8], length: u64, file: &mut R, header: &mut Header) -> Result<u64, TraceError> {
     let (records_at, bytes, count) = (u32_at(start, 40), u32_at(start, 44), u32_at(start, 48));
     let mut names_at = HEADER_BYTES;
@@ -251,7 +251,7 @@ fn names<R: Read>(start: &[u8], length: u64, file: &mut R, header: &mut Header) 
         names_at += SEED_BYTES;
     }
     if u64::from(records_at) < names_at + u64::from(bytes) || u64::from(records_at) > length {
-        return Err(error(40, format!("its records are to begin at byte {records_at}, where they cannot")));
+        return Err(error(40, format!("its records cannot begin at byte {records_at}, as it says")));
     }
     if bytes > MOST_NAMES_BYTES {
         return Err(error(44, format!("its names take {bytes} bytes; {MOST_NAMES_BYTES} is the most")));
@@ -296,7 +296,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     };
     record.what = match kind {
         12 => What::Refused,
-        13 if u32_at(bytes, 24) == 0 => return Err(error(offset + 24, "thread 0, which there is not, lends its turn")),
+        13 if u32_at(bytes, 24) == 0 => return Err(error(offset + 24, "thread 0, which cannot be, lends its turn")),
         13 => What::Lent { donor: u32_at(bytes, 24) },
         14 => What::Preempted,
         15 => {
@@ -307,7 +307,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
                 1 => Value::Bool(bits != 0),
                 2 => Value::Time(bits as i64),
                 3 => Value::Float(Float::new(f64::from_bits(bits))),
-                _ => return Err(error(offset + 13, format!("a value of type {detail}, which there is not"))),
+                _ => return Err(error(offset + 13, format!("a value of type {detail}, which does not exist"))),
             };
             record = Record { event: 0, line: 0, ready: None, ..record };
             What::Value { variable, value }
@@ -321,7 +321,7 @@ fn record(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     Ok(record)
 }
 
-/// Of version 1.
+/// A record of version 1.
 fn record_of_1(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     let detail = u16_at(bytes, 14);
     let what = what(bytes, detail, offset)?;
@@ -337,17 +337,17 @@ fn record_of_1(bytes: &[u8], offset: u64) -> Result<Record, TraceError> {
     })
 }
 
-/// To whom it happens, which is known of all that concerns threads.
+/// The thread, which records must have unless they concern none.
 fn thread(bytes: &[u8], offset: u64) -> Result<u32, TraceError> {
     /// Named, policy out, idle, value and lost.
     const OF_NONE: [u8; 5] = [2, 8, 11, 15, 16];
     match u32_at(bytes, 8) {
-        0 if !OF_NONE.contains(&bytes[12]) => Err(error(offset + 8, "a record of thread 0, which there is not")),
+        0 if !OF_NONE.contains(&bytes[12]) => Err(error(offset + 8, "a record of thread 0, which cannot be")),
         thread => Ok(thread),
     }
 }
 
-/// The kinds that all versions have.
+/// The kinds that all versions share.
 fn what(bytes: &[u8], detail: u16, offset: u64) -> Result<What, TraceError> {
     Ok(match bytes[12] {
         1 => What::New,
@@ -359,7 +359,7 @@ fn what(bytes: &[u8], detail: u16, offset: u64) -> Result<What, TraceError> {
         3 => What::Dispatched,
         4 => What::SwitchedOut,
         5 => {
-            let unknown = || error(offset + 13, format!("a thread blocked for reason {detail}, which there is not"));
+            let unknown = || error(offset + 13, format!("a thread blocked for reason {detail}, which does not exist"));
             What::Blocked(u8::try_from(detail).ok().and_then(Reason::of).ok_or_else(unknown)?)
         }
         6 => What::Raised,
@@ -368,7 +368,7 @@ fn what(bytes: &[u8], detail: u16, offset: u64) -> Result<What, TraceError> {
         9 => What::Suspended,
         10 => What::Resumed,
         11 => What::Idle,
-        kind => return Err(error(offset + 12, format!("a record of kind {kind}, which there is not"))),
+        kind => return Err(error(offset + 12, format!("a record of kind {kind}, which does not exist"))),
     })
 }
 

@@ -1,12 +1,12 @@
-//! A trace as a scenario: what its threads did, to be done again under another policy.
+//! A trace as a scenario, in which threads do again what they did, under any policy.
 //!
-//! How long a thread ran until it waited, and how long it waited, is taken as it was. That a thread was ready, or preempted, is what
-//! the policy made of it and is left out. Waits for another thread (a lock, a message) are waits of that length, too: who would have to
-//! wait for whom under another policy is not in a trace.
+//! How long threads ran before they waited, and how long they waited, stays the same. Being ready or preempted was the
+//! policy's decision, and is left out. Waits for other threads (locks, messages) become waits of the same length: a
+//! trace does not tell who would wait for whom under another policy.
 //!
-//! Variables that the policy imports: what is known before a thread is first dispatched it comes with. The simulator says at once when
-//! one has another value; hosts look when a thread is dispatched, so it was the thread itself, in the turn before, and it is done there
-//! again before the policy hears that the turn ends.
+//! A thread starts with the values of imported variables that are known before its first dispatch. The simulator
+//! records a new value at once. Other hosts record it at the thread's next dispatch. So the thread itself changed it in
+//! its last turn; there, the scenario changes it, before the policy is told that the turn ends.
 
 mod text;
 
@@ -19,21 +19,21 @@ use catapults_compiler::vocabulary::Value;
 
 use super::{Reader, Record, State, States, Stay, TraceError, What, Whose};
 
-/// A variable of threads that hosts keep.
+/// A thread variable that hosts set.
 const RELEASE: &str = "release";
 
-/// What threads did.
+/// A scenario of what threads did.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// A `.scenario`, without a policy.
+    /// A `.scenario` without a policy.
     pub scenario: String,
     /// How many threads there were.
     pub threads: usize,
-    /// What they did, all together.
+    /// How many phases they have together.
     pub phases: usize,
-    /// Phases, threads and values of variables.
+    /// How many phases, threads and values there are.
     pub taken: usize,
-    /// When the trace was left because there was too much in it.
+    /// Where reading stopped because there was too much in the trace.
     pub left_at: Option<u64>,
 }
 
@@ -45,14 +45,14 @@ enum Phase {
     Set(Given),
 }
 
-/// A value for a variable, into [`Collector::variables`].
+/// A value for a variable of [`Collector::variables`].
 #[derive(Clone, Copy)]
 struct Given {
     variable: usize,
     value: Value,
 }
 
-/// The event, without `block.`, into [`Collector::waits`].
+/// An event without `block.`, as an index of [`Collector::waits`].
 type Wait = usize;
 
 #[derive(Default)]
@@ -60,12 +60,12 @@ struct Life {
     name: String,
     start: u64,
     ran: u64,
-    /// Until when that is counted.
+    /// Until when `ran` counts.
     counted: u64,
-    /// What it comes with.
+    /// The values that it starts with.
     with: Vec<Given>,
     phases: Vec<Phase>,
-    /// By what its last turn ended, into its phases; none, while that goes on.
+    /// The index of the phase that ended its last turn; `None` while the turn goes on.
     ended_by: Option<usize>,
     dispatched: bool,
     waits: Option<Wait>,
@@ -76,27 +76,27 @@ struct Collector {
     lives: Vec<Life>,
     living: HashMap<u32, usize>,
     waits: Vec<String>,
-    /// Names of variables.
+    /// The names of variables.
     variables: Vec<String>,
-    /// By their numbers in the trace; none of those that a scenario cannot name.
+    /// By number in the trace. `None`: a scenario cannot name it.
     numbers: HashMap<u16, Option<usize>>,
-    /// What those of the application, and of threads that live, are now.
+    /// The present values of the application's and of living threads' variables.
     known: BTreeMap<(u32, usize), Value>,
-    /// Of the application, before any thread runs.
+    /// The application's values before any thread runs.
     values: Vec<Given>,
-    /// What others did to variables, and when: of one in [`Collector::lives`], or of the application.
+    /// What others assigned to variables, and when: to one of [`Collector::lives`], or to the application.
     moments: Vec<(u64, Option<usize>, Given)>,
-    /// Somebody was dispatched.
+    /// Whether any thread was dispatched.
     begun: bool,
-    /// Whether values are recorded when threads are dispatched, not when they are assigned.
+    /// Whether values are recorded at dispatches, not at assignments.
     looked: bool,
     phases: usize,
-    /// Threads and values.
+    /// How many threads and values there are.
     others: usize,
 }
 
-/// Reads what is left of `trace`, until there are `most` phases, threads and values of variables together: that is what bounds
-/// memory. `read` is called after each record.
+/// Reads the rest of `trace`, until there are `most` phases, threads and values together, which bounds the memory.
+/// `read` is called after each record.
 ///
 /// # Errors
 /// Those of the trace.
@@ -208,7 +208,7 @@ impl Collector {
             }
             What::Value { variable, value } => {
                 let Some(variable) = self.variable(trace, variable) else { return };
-                // The lowest number is none that can be written.
+                // The lowest number cannot be written.
                 let given = Given { variable, value };
                 if matches!(value, Value::Int(i64::MIN) | Value::Time(i64::MIN)) {
                     return;
@@ -228,7 +228,7 @@ impl Collector {
         }
     }
 
-    /// Of the application, or of a thread.
+    /// A new value, of the application or of a thread.
     fn is_given(&mut self, record: &Record, given: Given, states: &States) {
         let instant = record.time_ns - states.begin();
         self.others += 1;
@@ -258,14 +258,14 @@ impl Collector {
         }
     }
 
-    /// None: no scenario can name it.
+    /// `None`: a scenario cannot name it.
     fn variable<R: Read + Seek>(&mut self, trace: &Reader<R>, number: u16) -> Option<usize> {
         if let Some(known) = self.numbers.get(&number) {
             return *known;
         }
         let name = trace.header().name(number).map_or("", |name| name.text.as_str());
         let place = self.variables.iter().position(|known| known == name).or_else(|| {
-            // The instants at which jobs were released are those of this run: there the host keeps them anew.
+            // The simulated host sets the instants of releases anew.
             (can_be_named(name) && name != RELEASE).then(|| {
                 self.variables.push(name.to_owned());
                 self.variables.len() - 1
@@ -275,7 +275,7 @@ impl Collector {
         place
     }
 
-    /// Its number may be another one's next.
+    /// Another thread may get its number.
     fn forget(&mut self, thread: u32) -> Option<usize> {
         let known: Vec<_> = self.known.range((thread, 0)..=(thread, usize::MAX)).map(|(key, _)| *key).collect();
         known.iter().for_each(|key| {
@@ -302,14 +302,14 @@ impl Collector {
 }
 
 impl Life {
-    /// It was on a processor.
+    /// It ran.
     fn runs(&mut self, since: u64, until: u64) {
         self.ran += until - since.max(self.counted).min(until);
         self.counted = until;
     }
 }
 
-/// In place of what was given before.
+/// Replaces an earlier value of the variable.
 fn put(values: &mut Vec<Given>, given: Given) {
     match values.iter_mut().find(|known| known.variable == given.variable) {
         Some(known) => *known = given,
@@ -317,13 +317,13 @@ fn put(values: &mut Vec<Given>, given: Given) {
     }
 }
 
-/// A trace can have any text for a name.
+/// Whether a scenario can name the variable. Names in a trace can be any text.
 fn can_be_named(name: &str) -> bool {
     let is_word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     is_word && can_be_read(&format!("set {name} = 1; thread one {{ }}"))
 }
 
-/// As above, with dots.
+/// Whether a scenario can name the event, which may have dots.
 fn can_be_waited_for(event: &str) -> bool {
     const LONGEST: usize = 100;
     let is_of_words = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
@@ -331,7 +331,7 @@ fn can_be_waited_for(event: &str) -> bool {
     is_name && can_be_read(&format!("thread one {{ block {event} 1ms; }}"))
 }
 
-/// In a scenario.
+/// Whether a scenario with this text can be read.
 fn can_be_read(text: &str) -> bool {
     let source = Source::new("", format!("scenario named {{ {text} }}"));
     let mut said = Diagnostics::new();

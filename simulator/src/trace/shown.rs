@@ -8,7 +8,7 @@ use crate::sim::exact_since;
 use super::{Reader, Record, What};
 
 impl<R: Read + Seek> Reader<R> {
-    /// When since the beginning of recording, where, who, what, and why: for people.
+    /// A line for people: the time since recording began, the processor, the thread, what happened, and why.
     pub fn line(&self, record: &Record) -> String {
         let since = record.time_ns.saturating_sub(self.header().start_ns);
         let time = exact_since(since);
@@ -44,7 +44,7 @@ impl<R: Read + Seek> Reader<R> {
         let because = self.header().because(record);
         let because = if because.is_empty() { String::new() } else { format!("  ({because})") };
         let ready = record.ready.map_or(String::new(), |ready| format!("  [{ready} ready]"));
-        // Names of events and variables are what a file says, too.
+        // The names of events and variables come from a file, too.
         visible(&format!("{time:>12}  {:>3}  {what}{because}{ready}", record.processor)).into_owned()
     }
 }

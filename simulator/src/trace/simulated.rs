@@ -1,4 +1,4 @@
-//! A simulation, recorded as a host would have done it.
+//! Records a simulation as a host would.
 
 use std::io::{self, Seek, Write};
 
@@ -11,21 +11,21 @@ use crate::sim::{self, Deciding, Kind, Sink};
 
 use super::{Header, Name, Reason, Record, What, Writer};
 
-/// Writes what happens to a file. What goes wrong is told at the end.
+/// Writes what happens to a file. Errors are reported at the end.
 pub struct Recorder<W> {
     writer: Writer<W>,
-    /// What a thread that blocks in an event waits for, by the event's place in [`sim::event_names`].
+    /// By the index of an event in [`sim::event_names`], what a thread that blocks in it waits for.
     reasons: Vec<Reason>,
-    /// Names of variables, and their places among the names of the trace.
+    /// The names of variables, and their indices among the trace's names.
     variables: Vec<(String, u16)>,
     failed: Option<io::Error>,
 }
 
-/// The first names of a trace, before those of events.
+/// How many names a trace has before those of events.
 const FIXED: u16 = 4;
 
 impl<W: Write + Seek> Recorder<W> {
-    /// `name` and `source`: of the policy or hierarchy, and its file. `seed`: of the scenario.
+    /// `name` and `source`: the policy's or hierarchy's name and file. `seed`: the scenario's.
     ///
     /// # Errors
     /// Those of `out`.
@@ -75,10 +75,10 @@ impl<W: Write + Seek> Recorder<W> {
         Ok(Recorder { writer: Writer::new(out, &header)?, reasons, variables, failed: None })
     }
 
-    /// How many records were written. `end`: of the simulation.
+    /// Returns how many records were written. `end`: of the simulation.
     ///
     /// # Errors
-    /// The first that happened.
+    /// The first error.
     pub fn finish(mut self, end: i64) -> io::Result<u64> {
         self.writer.ends_at(instant(end));
         match self.failed {
@@ -114,7 +114,7 @@ impl<W: Write + Seek> Sink for Recorder<W> {
         };
         let place = usize::from(FIXED) + record.scheduler * self.reasons.len() + place;
         let event = u16::try_from(place).unwrap_or(0);
-        // That nothing runs was decided by nobody.
+        // No handler decided that nothing runs.
         let event = if record.kind == Kind::Idle { 0 } else { event };
         let recorded = Record {
             time_ns: instant(record.time),

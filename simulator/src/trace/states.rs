@@ -1,4 +1,4 @@
-//! From records to stays: what each thread was in, and what each processor was at, from when to when.
+//! Turns records into stays: from when to when each thread was in a state, and what each processor did.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,35 +6,35 @@ use std::io::{Read, Seek};
 
 use super::{LONGEST_TIME, MOST_LIVING, Reader, Reason, Record, TraceError, What};
 
-/// What a thread is in, between two records.
+/// The state of a thread between two records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// On a processor.
     Running,
-    /// It could run.
+    /// It can run.
     Ready,
-    /// It waits for another thread, which runs on its turns; to its policy it is ready.
+    /// It waits for another thread, which runs on its turns. To its policy, it is READY.
     Lending,
-    /// It waits; for what, if that is known.
+    /// It waits, for this if that is known.
     Blocked(Option<Reason>),
-    /// It may not run.
+    /// It is suspended.
     Suspended,
 }
 
-/// What a processor is at.
+/// What a processor does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// Before its first record of a trace whose beginning is lost.
+    /// The beginning of the trace is lost, and its first record is yet to come.
     Unknown,
     /// This thread runs.
     Running(u32),
-    /// None does.
+    /// No thread runs.
     Idling,
     /// Between the end of one turn and the next dispatch.
     Choosing,
 }
 
-/// Of whom a stay is.
+/// What a stay is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
     /// Of a thread.
@@ -43,31 +43,31 @@ pub enum Whose {
     Processor(u16, Doing),
 }
 
-/// That something was so for a while.
+/// Something that was so for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
-    /// Who was in what.
+    /// What was so.
     pub whose: Whose,
-    /// When it began; or the first record of all, if that is not known.
+    /// When it began; if that is not known, the first record.
     pub since: u64,
-    /// When it ended; or the last record of all.
+    /// When it ended, or the last record.
     pub until: u64,
-    /// What began it; `None`: that is not known.
+    /// What began it; `None`: not known.
     pub cause: Option<Record>,
 }
 
-/// Follows the records. The memory it takes depends on the numbers of living threads, which has a bound, and of processors alone.
+/// Follows the records. The memory depends only on the numbers of living threads, which is bounded, and of processors.
 pub struct States {
-    /// What each processor is at, and since when.
+    /// What each processor does, and since when.
     processors: BTreeMap<u16, (Doing, u64, Option<Record>)>,
-    /// What each living thread is in, and since when.
+    /// The state of each living thread, and since when.
     threads: HashMap<u32, (State, u64, Option<Record>)>,
-    /// When the last thing happened on each processor of which it is known where.
+    /// For each processor, the time of the last record that certainly happened there.
     told: HashMap<u16, u64>,
     begin: Option<u64>,
-    /// Whether threads were alive before the first record, and nothing is known of some of them yet.
+    /// Whether threads lived before the first record of which nothing may be known yet.
     begun_before: bool,
-    /// Then: numbers of threads that have ended, of which more is told all the same.
+    /// In that case, the threads that have ended. More records of them may come.
     ended: HashSet<u32>,
     several: bool,
     last: u64,
@@ -75,11 +75,11 @@ pub struct States {
     ends: Option<u64>,
 }
 
-/// After so many threads have ended, those of which nothing was told begin when it is.
+/// After so many ended threads, a thread of which nothing was known begins with its first record.
 const MOST_ENDED: usize = 1 << 20;
 
 impl States {
-    /// Before anything is read of `trace`.
+    /// For `trace`, before any record is read.
     pub fn of<R: Read + Seek>(trace: &Reader<R>) -> Self {
         States { ends: trace.header().end_ns, ..States::new(trace.lost() > 0) }
     }
@@ -104,13 +104,13 @@ impl States {
         self.begin.unwrap_or(0)
     }
 
-    /// When recording ended; where that is not known, the instant of the last record.
+    /// When recording ended; if that is not known, the last record.
     pub fn until(&self) -> u64 {
         let possible = |end: &u64| (self.last..=self.begin().saturating_add(LONGEST_TIME)).contains(end);
         self.ends.filter(possible).unwrap_or(self.last)
     }
 
-    /// Those that were mentioned, in the order of their numbers.
+    /// The processors in the records, in the order of their numbers.
     pub fn processors(&self) -> impl Iterator<Item = u16> {
         self.processors.keys().copied()
     }
@@ -120,18 +120,18 @@ impl States {
         self.threads.len()
     }
 
-    /// What a thread is in; `None`: it is not known, or has ended.
+    /// The state of a thread; `None`: it is not known, or has ended.
     pub fn state(&self, thread: u32) -> Option<State> {
         self.threads.get(&thread).map(|(state, ..)| *state)
     }
 
-    /// Since when a thread runs; `None`: it does not.
+    /// Since when a thread runs; `None`: it does not run.
     pub fn running_since(&self, thread: u32) -> Option<u64> {
         let (state, since, _) = self.threads.get(&thread)?;
         (*state == State::Running).then_some(*since)
     }
 
-    /// Tells what `record` ends.
+    /// Follows a record. Adds to `stays` what it ends.
     ///
     /// # Errors
     /// More threads live at a time than can be followed.
@@ -142,7 +142,7 @@ impl States {
         }
         self.last = now;
         let begin = self.begin();
-        // The processor of these is not where they happened.
+        // Records of these kinds do not tell where they happened.
         let is_there = !matches!(what, What::Named { .. } | What::Value { .. });
         if is_there && !self.processors.contains_key(&processor) {
             let doing = if self.begun_before { Doing::Unknown } else { Doing::Choosing };
@@ -152,7 +152,7 @@ impl States {
         match what {
             What::New => self.enter(record, Some(State::Ready), None, stays),
             What::Named { .. } | What::Value { .. } | What::PolicyOut | What::Refused => {}
-            // Who ran there waits, or is waited for, and is ready to its policy.
+            // The thread that ran there waits, or is waited for, but is READY to its policy.
             What::Dispatched | What::Lent { .. } => {
                 if let Some((Doing::Running(other), ..)) = self.processors.get(&processor).copied()
                     && other != thread
@@ -182,8 +182,8 @@ impl States {
         if self.threads.len() > MOST_LIVING { Err(TraceError::Crowded(MOST_LIVING)) } else { Ok(()) }
     }
 
-    /// What happened on the processor since the last record of it is not known: nothing is told of it until now, nor of threads
-    /// until they are mentioned again, but for who runs on other processors.
+    /// What happened on the processor since its last record is not known. So nothing is told about it until now, nor
+    /// about threads until their next record, except those that run on other processors.
     fn gap(&mut self, now: u64, processor: u16, stays: &mut Vec<Stay>) {
         let from = self.told.get(&processor).copied().unwrap_or(self.begin());
         if let Some((doing, since, cause)) = self.processors.insert(processor, (Doing::Unknown, now, None)) {
@@ -205,7 +205,7 @@ impl States {
         }
     }
 
-    /// Tells what ends then: at the end of the trace, or where it is left.
+    /// Ends all stays, at the end of the trace or where it is left.
     pub fn end(&mut self, until: u64, stays: &mut Vec<Stay>) {
         for (number, (doing, since, cause)) in std::mem::take(&mut self.processors) {
             stays.push(Stay { whose: Whose::Processor(number, doing), since, until, cause });
@@ -217,12 +217,12 @@ impl States {
         }
     }
 
-    /// A running thread leaves its processor for `state`, or for good. What makes it leave can happen on another one; and
-    /// where there is one processor, another thread can have run on its turn.
+    /// A running thread leaves its processor for `state`, or for good. The cause may lie on another processor. With one
+    /// processor, another thread may have run on its turn.
     fn leave(&mut self, record: &Record, state: Option<State>, stays: &mut Vec<Stay>) {
         if let Some((doing @ Doing::Unknown, since, _)) = self.processors.get_mut(&record.processor) {
             *doing = Doing::Running(record.thread);
-            // Nobody else can have run there since.
+            // No other thread can have run there since.
             if !self.ended.contains(&record.thread) {
                 self.threads.entry(record.thread).or_insert((State::Running, *since, None));
             }
@@ -240,7 +240,7 @@ impl States {
         self.enter(record, if lends { Some(State::Lending) } else { state }, Some(State::Running), stays);
     }
 
-    /// Another one than that of the record was running, if anything, and is ready, or lends its turn.
+    /// If another thread than the record's runs, it is READY now, or lends its turn.
     fn yields(&mut self, record: &Record, thread: u32, stays: &mut Vec<Stay>) {
         if self.state(thread) == Some(State::Running) {
             let lends = record.what == What::Lent { donor: thread };
@@ -254,7 +254,7 @@ impl States {
         self.processors.iter().find(runs).map(|(&number, _)| number)
     }
 
-    /// Where another thread runs on the turn of this one.
+    /// The processor on which another thread runs on this thread's turn.
     fn turn_on(&self, thread: u32) -> Option<u16> {
         let lent = |(_, (doing, _, cause)): &(&u16, &(Doing, u64, Option<Record>))| {
             matches!(doing, Doing::Running(_)) && cause.is_some_and(|cause| cause.what == What::Lent { donor: thread })
@@ -271,7 +271,7 @@ impl States {
         }
     }
 
-    /// The thread is in `state` from now on; `None`: it is no more. `before` is what it must have been in if nothing is known.
+    /// The thread is in `state` from now on; `None`: it has ended. `before`: its state until now, if nothing is known.
     fn enter(&mut self, record: &Record, state: Option<State>, before: Option<State>, stays: &mut Vec<Stay>) {
         let (thread, until) = (record.thread, record.time_ns);
         let known = match state {
@@ -281,7 +281,7 @@ impl States {
         let begun_before = self.begun_before && !self.ended.contains(&thread);
         if self.begun_before && state.is_none() {
             self.ended.insert(thread);
-            // By now nothing is left that had begun before; and memory is to have a bound.
+            // By now, no thread is left that began before the records; and memory must be bounded.
             self.begun_before = self.ended.len() < MOST_ENDED;
         }
         let earlier = before.filter(|_| begun_before).map(|state| (state, self.begin(), None));

@@ -1,18 +1,18 @@
-//! What became of each thread and processor, in numbers.
+//! What happened to threads and processors, in numbers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Seek};
 
 use super::{Doing, Reader, Record, State, States, Stay, TraceError, What, Whose};
 
-/// Of a whole trace.
+/// The summary of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// From the first record to the end.
     pub length: u64,
-    /// How many there were.
+    /// How many records there were.
     pub records: u64,
-    /// Threads by what they are called, in that order; those of one name together.
+    /// Threads by name. Those with the same name are counted together.
     pub threads: BTreeMap<String, ThreadSummary>,
     /// By number.
     pub processors: BTreeMap<u16, ProcessorSummary>,
@@ -20,44 +20,45 @@ pub struct Summary {
     pub handlers: BTreeMap<(String, u32), u64>,
 }
 
-/// Of the threads of one name. Times are nanoseconds.
+/// The threads of one name. Times are in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct ThreadSummary {
     /// How many there were.
     pub count: u64,
-    /// On a processor.
+    /// How long they ran.
     pub running: u64,
-    /// Able to run.
+    /// How long they were READY.
     pub ready: u64,
-    /// Waiting for another thread, to which its turns were lent: from the first of them on, until it went on itself.
+    /// How long they waited for other threads that ran on their turns, from the first such turn until they went on
+    /// themselves.
     pub lending: u64,
-    /// Waiting, or suspended.
+    /// How long they waited or were suspended.
     pub blocked: u64,
-    /// Turns.
+    /// How many turns they had.
     pub dispatches: u64,
-    /// Turns of others that they ran on.
+    /// How many turns of others they ran on.
     pub borrowed: u64,
-    /// Of being ready before running: how many stays were at least 2ⁿ ns long, and less than twice that; the first are those of
-    /// less than 2 ns.
+    /// How long they were ready before they ran: how many stays took at least 2ⁿ ns and less than twice that. The first
+    /// number includes those below 2 ns.
     pub latency: [u64; 64],
-    /// The longest of these.
+    /// The longest of these stays.
     pub worst: u64,
 }
 
-/// Of a processor.
+/// The summary of a processor.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessorSummary {
     /// Nanoseconds that threads ran.
     pub busy: u64,
-    /// Nanoseconds that nothing was ready.
+    /// Nanoseconds that no thread was ready.
     pub idle: u64,
-    /// From one thread to another one.
+    /// How often it went from one thread to another.
     pub switches: u64,
     last: Option<u32>,
 }
 
-/// Reads what is left of `trace`; `read` is called after each record. Memory is bounded by the threads that live at a time, and
-/// by how many names there are: threads without one are one group when they have ended.
+/// Reads the rest of `trace`; `read` is called after each record. The numbers of living threads and of names bound the
+/// memory. Ended threads without a name are one group.
 ///
 /// # Errors
 /// Those of the trace.
@@ -87,7 +88,7 @@ pub fn summarise<R: Read + Seek>(trace: &mut Reader<R>, read: &mut dyn FnMut()) 
     Ok(summary)
 }
 
-/// Of a thread that lives: there can be a million.
+/// A living thread. There can be a million.
 #[derive(Default)]
 struct Living {
     running: u64,
@@ -96,7 +97,7 @@ struct Living {
     blocked: u64,
     dispatches: u64,
     borrowed: u64,
-    /// As in [`ThreadSummary::latency`], of the powers that occur: few of them do.
+    /// As in [`ThreadSummary::latency`], but only the few powers that occur.
     latency: Vec<(u8, u64)>,
     worst: u64,
 }
@@ -115,7 +116,7 @@ impl Living {
     }
 }
 
-/// Names that are counted apart; threads of others are one group.
+/// How many names are counted apart. Threads with other names are one group.
 const MOST_NAMES: usize = 10_000;
 
 impl Summary {
@@ -151,7 +152,7 @@ impl Summary {
         }
     }
 
-    /// The times of many threads together may be more than any number: such a sum is the highest one.
+    /// A sum of the times of many threads may exceed any number. Then it is the highest one.
     fn stay(&mut self, stay: &Stay, living: &mut HashMap<u32, Living>) {
         let length = stay.until - stay.since;
         match stay.whose {
@@ -212,7 +213,7 @@ impl Default for ThreadSummary {
 }
 
 impl ThreadSummary {
-    /// A bound of the time that so many in a thousand of the stays ready did not exceed, as near as the histogram knows it.
+    /// A bound that so many in a thousand READY stays did not exceed, as near as the histogram tells.
     pub fn latency_at(&self, per_thousand: u64) -> u64 {
         let total: u64 = self.latency.iter().sum();
         let mut left = (u128::from(total) * u128::from(per_thousand)).div_ceil(1000);

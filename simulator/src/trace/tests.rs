@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// The bytes of a file, from its header's numbers and its ring's records as (time, thread, kind, detail, payload).
+/// The bytes of a file, from the numbers in its header and records as (time, thread, kind, detail, payload).
 fn file(capacity: u64, written: u64, ring: &[(u64, u32, u16, u16, &[u8])]) -> Vec<u8> {
     let mut bytes = b"CATTRACE".to_vec();
     bytes.extend(1u32.to_le_bytes());
@@ -51,12 +51,12 @@ fn exported(mut trace: Reader<Cursor<&[u8]>>) -> Value {
     serde_json::from_slice(&json).unwrap()
 }
 
-/// Of version 1.
+/// A record of version 1.
 fn old(time_ns: u64, thread: u32, what: What) -> Record {
     Record { time_ns, thread, processor: 0, what, event: 0, line: 0, ready: None }
 }
 
-/// The slices as "track name from..to" in nanoseconds, in the order of the file.
+/// The slices as "track name from..to" in nanoseconds, in the file's order.
 fn slices(json: &Value) -> Vec<String> {
     let nanoseconds = |value: &Value| (value.as_f64().unwrap() * 1000.0).round() as u64;
     let events = json["traceEvents"].as_array().unwrap().iter().filter(|event| event["ph"] == "X");
@@ -123,7 +123,7 @@ fn what_is_no_trace_says_where() {
     assert_eq!(said(&good[..40]), "the trace is cut off within its header of 64 bytes");
     let backwards = file(2, 2, &[(110, 1, 1, 0, b""), (109, 1, 3, 0, b"")]);
     assert_eq!(offset_of(&backwards), 64 + 32);
-    // `written` may be anything: it counts what the ring has long forgotten.
+    // `written` may be any number: it counts records that the ring has lost, too.
     let ever = file(2, u64::MAX, &[(110, 1, 1, 0, b""), (105, 1, 3, 0, b"")]);
     assert_eq!(read(&ever).unwrap().0.lost(), u64::MAX - 2);
 }
@@ -181,7 +181,7 @@ fn a_thread_shows_on_the_processor_where_it_runs() {
             (1000, 2, 1, 0, b""),
             (1010, 1, 3, 0, b""),
             (1020, 2, 3 | P1, 0, b""),
-            // What ends the turns is done on the other processor.
+            // These turns are ended from the other processor.
             (1030, 2, 4, 0, b""),
             (1040, 0, 11 | P1, 0, b""),
             (1050, 1, 9 | P1, 0, b""),
@@ -343,7 +343,7 @@ fn a_donor_is_ready_while_another_runs_on_its_turn() {
         new(0, 2, What::New, 0, 0),
         new(10, 1, What::Dispatched, 4, 14),
         new(20, 2, What::Lent { donor: 1 }, 4, 0),
-        // It has what it waited for.
+        // Its wait is over.
         new(30, 1, What::Lent { donor: 1 }, 4, 0),
         new(40, 1, What::Exited, 0, 0),
     ];
@@ -378,7 +378,7 @@ fn a_donor_is_ready_while_another_runs_on_its_turn() {
     assert_eq!(summary.processors[&300].switches, 2);
 }
 
-/// The fields of a message, each with its number: a varint or eight bytes as a number, or bytes.
+/// The fields of a message with their numbers: varints and eight bytes as numbers, others as bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, Result<u64, &[u8]>)> {
     fn varint(bytes: &mut &[u8]) -> u64 {
         let (mut number, mut shift) = (0, 0);
@@ -543,7 +543,7 @@ fn times_that_make_no_sense_have_a_place() {
     assert!(wrong.to_string().ends_with("at byte 96: the record is more than 73 years after the first one"), "{wrong}");
 }
 
-/// Each thread was ready and ran for as long as can be recorded.
+/// Each thread was ready and ran for the longest time that can be recorded.
 #[test]
 fn sums_of_times_end_at_the_highest_number() {
     let long = u64::MAX / 8;
@@ -554,7 +554,7 @@ fn sums_of_times_end_at_the_highest_number() {
     assert_eq!(summary.threads["(no name)"].ready, u64::MAX);
 }
 
-/// A name of 65,536 parts took minutes, as each part put all together again.
+/// A name of 65,536 parts once took minutes, because each part put the whole name together again.
 #[test]
 fn long_names_are_not_read_to_their_ends() {
     let mut records = vec![(0, 1, 1, 0, &b""[..])];
@@ -580,7 +580,7 @@ proptest! {
         }
     }
 
-    /// Whatever happens in whatever order, slices of a track do not overlap, and the processor never runs two threads.
+    /// Whatever happens, slices of a track do not overlap, and no processor runs two threads at a time.
     #[test]
     fn slices_do_not_overlap(
         steps in proptest::collection::vec((0u64..50, 1u32..5, 1u16..12, 0u16..9), 1..200),

@@ -1,4 +1,4 @@
-//! Writing a trace: what the simulator does, in a file that holds everything.
+//! Writes a trace: what the simulator does, in a file that holds all records.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
@@ -15,8 +15,8 @@ pub struct Writer<W> {
 }
 
 impl<W: Write + Seek> Writer<W> {
-    /// The first four of the names are what the header says of policy, source, host and clock. Numbers of records are filled in
-    /// by [`Writer::finish`].
+    /// The first four names are the header's policy, source, host and clock. [`Writer::finish`] fills in the number of
+    /// records.
     ///
     /// # Errors
     /// Those of `out`.
@@ -50,17 +50,17 @@ impl<W: Write + Seek> Writer<W> {
         Ok(Writer { out, written: 0, start_ns: header.start_ns, end_ns: header.end_ns.unwrap_or(0) })
     }
 
-    /// When it begins, if that was not known at first.
+    /// Sets when recording began, if that was not known at first.
     pub fn starts_at(&mut self, time_ns: u64) {
         self.start_ns = time_ns;
     }
 
-    /// When recording ended, if that is after the last record.
+    /// Sets when recording ended, if that is after the last record.
     pub fn ends_at(&mut self, time_ns: u64) {
         self.end_ns = time_ns;
     }
 
-    /// Appends a record. Its time is not before that of the last one.
+    /// Appends a record. Its time must not be before the last one's.
     ///
     /// # Errors
     /// Those of `out`.
@@ -83,7 +83,7 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// Writes how many records there are, when it begins, and when it ends. Without this the file says that there is none.
+    /// Writes how many records there are, and when recording began and ended. Otherwise the file says that it has none.
     ///
     /// # Errors
     /// Those of `out`.

@@ -57,7 +57,7 @@ pub fn import(console: &Console, arguments: &Import) -> Result<(), Failure> {
     console.result(&format!("{} ({} events, {records} records)\n", arguments.output.display(), imported.events))
 }
 
-/// What is no text, by how it begins, and what makes one of it.
+/// The beginnings of binary files, and how to make a text of each.
 const BINARY: [(&[u8], &str, &str); 15] = [
     (&[0x1f, 0x8b], "it is compressed by gzip", "decompress it first: `gunzip`"),
     (b"BZh", "it is compressed by bzip2", "decompress it first: `bunzip2`"),
@@ -71,20 +71,20 @@ const BINARY: [(&[u8], &str, &str); 15] = [
     (
         b"\x17\x08\x44tracing",
         "this is what trace-cmd recorded, not its text",
-        "`trace-cmd report FILE > FILE.txt` makes it one",
+        "`trace-cmd report FILE > FILE.txt` makes it a text",
     ),
-    (&[0xc1, 0x1f, 0xfc, 0xc1], "this is what LTTng recorded, and its text is none of those that are read", LTTNG),
-    (&[0xc1, 0xfc, 0x1f, 0xc1], "this is what LTTng recorded, and its text is none of those that are read", LTTNG),
-    (&[0xff, 0xfe], "it is a text in UTF-16", "make it one in UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
-    (&[0xfe, 0xff], "it is a text in UTF-16", "make it one in UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
+    (&[0xc1, 0x1f, 0xfc, 0xc1], "this is what LTTng recorded, and its text cannot be read, either", LTTNG),
+    (&[0xc1, 0xfc, 0x1f, 0xc1], "this is what LTTng recorded, and its text cannot be read, either", LTTNG),
+    (&[0xff, 0xfe], "it is a text in UTF-16", "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
+    (&[0xfe, 0xff], "it is a text in UTF-16", "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE > FILE.txt`"),
     (b"CATTRACE", "this is a trace already", "read it with `catapults trace show` or `catapults trace summary`"),
 ];
 
 const PERF: &str = "this is what perf recorded, not its text";
-const PERF_SCRIPT: &str = "`perf script -i FILE > FILE.txt` makes it one";
+const PERF_SCRIPT: &str = "`perf script -i FILE > FILE.txt` makes it a text";
 const LTTNG: &str = "record the same with `perf sched record`, and print it with `perf sched script`";
 
-/// What is no text, and how to get one. `length`: of the file, if it is one.
+/// What a binary file is, and how to get a text. `length`: of the file, if it is one.
 fn binary(start: &[u8], length: u64) -> Option<(&'static str, &'static str)> {
     if let Some((_, title, help)) = BINARY.iter().find(|(magic, ..)| start.starts_with(magic)) {
         return Some((title, help));
@@ -92,29 +92,29 @@ fn binary(start: &[u8], length: u64) -> Option<(&'static str, &'static str)> {
     if start.windows(ATRACE_PACKED.len()).any(|part| part == ATRACE_PACKED) {
         return Some((
             "it is compressed, as `atrace -z` does",
-            "record without `-z`, or by `systrace`, whose page is read",
+            "record without `-z`, or with `systrace`, whose pages can be read",
         ));
     }
     if is_ring(start, length) {
         return Some((
             "these are raw pages of ftrace's buffer (trace_pipe_raw), not a text",
-            "read /sys/kernel/tracing/trace instead; or, where they were recorded, make what trace-cmd reads of the files of all processors: `trace-cmd restore FILE.cpu0 FILE.cpu1 …`, then `trace-cmd report trace.dat > FILE.txt`",
+            "read /sys/kernel/tracing/trace instead; or, where they were recorded, convert the files of all processors for trace-cmd: `trace-cmd restore FILE.cpu0 FILE.cpu1 …`, then `trace-cmd report trace.dat > FILE.txt`",
         ));
     }
-    // A text has no zeros.
+    // Texts have no zeros.
     if start.contains(&0) && !trace::is_perfetto(start) {
         return Some((
-            "this is no text, nor a recording of a kind that is known",
-            "what recorded it may print a text: `perf script`, `trace-cmd report`; or read /sys/kernel/tracing/trace",
+            "this is neither a text nor a known kind of recording",
+            "the tool that recorded it may print a text: `perf script`, `trace-cmd report`; or read /sys/kernel/tracing/trace",
         ));
     }
     None
 }
 
-/// The heading, and how zlib begins.
+/// The heading, and the beginning of zlib's data.
 const ATRACE_PACKED: &[u8] = b"TRACE:\n\x78";
 
-/// Pages begin with a time and how many bytes of them are used, of which the topmost bits say that events are missing.
+/// Pages begin with a time and the number of used bytes, whose topmost bits say that events are missing.
 fn is_ring(start: &[u8], length: u64) -> bool {
     const PAGE: usize = 4096;
     const HEAD: u64 = 16;
@@ -141,7 +141,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
         Unimported::Input(error) => {
             let help = match packets {
                 true => "is the whole file there? Perfetto's are read as `tracebox` and `traced` write them",
-                false => "import each recording by itself; its lines are in the order of their times, but for those of other processors",
+                false => "import each recording by itself; lines must be in the order of their times, except between processors",
             };
             Failure::of_file("E0509", file, error.to_string(), help)
         }
@@ -153,7 +153,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
     if imported.unreadable > 1 && imported.unreadable > all / MOST_UNREADABLE {
         let title = format!("{} of its {all} lines cannot be read", imported.unreadable);
         let help = format!(
-            "more than one in {MOST_UNREADABLE} is too many to go by the others; {}",
+            "with more than one in {MOST_UNREADABLE}, the others are unreliable; {}",
             "was it copied whole, as `perf sched script`, `trace-cmd report` or ftrace wrote it?"
         );
         let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
@@ -163,7 +163,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
     if contradictions > 1 && contradictions > imported.events / MOST_CONTRADICTORY {
         let title = format!("{contradictions} of its {} events contradict those before them", imported.events);
         let help = format!(
-            "more than one in {MOST_CONTRADICTORY} is too many to go by the others; is this one recording, as `perf sched script` or ftrace wrote it?"
+            "with more than one in {MOST_CONTRADICTORY}, the others are unreliable; is this one recording, as `perf sched script` or ftrace wrote it?"
         );
         let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
         return Err(Failure::of(&file.display().to_string(), first_contradiction(diagnostic, &imported)));
@@ -171,7 +171,7 @@ fn understood(arguments: &Import, packets: bool, imported: Result<Imported, Unim
     Ok(imported)
 }
 
-/// Of so many events one may contradict another: Linux may not have said that it lost some.
+/// One contradiction in so many events is accepted: Linux may not have said that it lost some.
 const MOST_CONTRADICTORY: u64 = 5;
 
 fn first_contradiction(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
@@ -184,7 +184,7 @@ fn first_contradiction(diagnostic: Diagnostic, imported: &Imported) -> Diagnosti
     diagnostic.note(format!("{several}{place}: {}", first.what))
 }
 
-/// Of so many lines one may be unreadable: one cut off where the recording ends, or where two processes wrote at once.
+/// One unreadable line in so many is accepted: the last one may be cut off, or two processes may have written at once.
 const MOST_UNREADABLE: u64 = 20;
 
 fn first_unreadable(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
@@ -197,7 +197,7 @@ fn first_unreadable(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
     ))
 }
 
-/// Warns of what of a recording is not in the trace.
+/// Warns about parts of a recording that are not in the trace.
 fn left_out(console: &Console, file: &Path, imported: &Imported) {
     let mut said = Diagnostics::new();
     if imported.unreadable > 0 {
@@ -214,7 +214,7 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
         };
         let warning = Diagnostic::warning("E0509", title, At::default(), "");
         said.push(first_contradiction(warning, imported).help(
-            "events may be missing without a word, or the clocks of processors differ: what threads did around these is not certain",
+            "events may be missing without notice, or the clocks of processors differ: what threads did around these events is not certain",
         ));
     }
     if imported.wakeups == 0 && imported.unwoken > 0 {
@@ -228,12 +228,11 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
         );
     }
     if let Some(taken) = imported.uncertain_states {
-        let title =
-            "states of threads are numbers, and nothing says which kernel's: what they stand for is not certain";
+        let title = "states of threads are numbers, and the kernel is not known: what they stand for is not certain";
         said.push(
             Diagnostic::warning("E0509", title, At::default(), "")
                 .note(format!("they are taken {taken}"))
-                .help("print letters, by `trace-cmd report` without `-R`; or record switches of the idle threads, too, which tell"),
+                .help("print letters, by `trace-cmd report` without `-R`; or record switches of the idle threads, too, which tell the kernel"),
         );
     }
     if !imported.lost.is_empty() {
@@ -248,7 +247,7 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
             warning = warning.note(format!("processor {processor}: {times}, {events}"));
         }
         said.push(warning.note(
-            "who runs on another processor meanwhile runs; the states of all others are not known until they are mentioned again",
+            "threads on other processors are taken to run on; the states of all others are not known until their next event",
         ).help("`catapults trace show --kind lost` says where; record with larger buffers: `perf sched record -m 8M`, or ftrace's buffer_size_kb"));
     }
     console.diagnostics(&Source::new(file.display().to_string(), ""), &said);
@@ -278,7 +277,7 @@ fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure 
     Failure::of(&file.display().to_string(), first_unreadable(diagnostic, imported))
 }
 
-/// What it is, and how to get what can be read.
+/// What the format is, and how to get a readable one.
 fn other_format(format: OtherFormat) -> (&'static str, &'static str) {
     let script = "the recording itself has them: `perf sched script`, or `perf script`, prints it";
     match format {
@@ -291,18 +290,16 @@ fn other_format(format: OtherFormat) -> (&'static str, &'static str) {
         OtherFormat::Map => ("this is the map of `perf sched map`, without the events themselves", script),
         OtherFormat::Timeline => (
             "this is a timeline in Chrome's JSON, without the events themselves",
-            "the recording that it was made of has them; `traceconv systrace` prints those of Perfetto's",
+            "the original recording has them; `traceconv systrace` prints those of Perfetto's",
         ),
-        OtherFormat::Lttng | OtherFormat::LttngData => {
-            ("this is LTTng's, and its text is none of those that are read", LTTNG)
-        }
+        OtherFormat::Lttng | OtherFormat::LttngData => ("this is LTTng's, whose text cannot be read", LTTNG),
         OtherFormat::Page => (
-            "no recording is in this page",
+            "there is no recording in this page",
             "pages of systrace have one, between `<script class=\"trace-data\" …>` and `</script>`",
         ),
         OtherFormat::Ticks => (
-            "its clock counts something else than time",
-            "record again by one that does: `trace-cmd record -C mono`, or write `mono` to /sys/kernel/tracing/trace_clock",
+            "its clock does not count time",
+            "record again with one that does: `trace-cmd record -C mono`, or write `mono` to /sys/kernel/tracing/trace_clock",
         ),
         OtherFormat::NoProcessor => (
             "its events do not say on which processor they were",

@@ -42,7 +42,7 @@ pub fn plot(console: &Console, arguments: &PlotTrace) -> Result<(), Failure> {
     console.result(&text)
 }
 
-/// For the terminal.
+/// The message for the terminal.
 fn said(picture: &Picture, lost: u64) -> String {
     let lost = if lost > 0 { format!(", {lost} older records lost") } else { String::new() };
     format!("{}{lost}\n\n{}\n", picture.title(), picture.text())

@@ -29,22 +29,22 @@ pub fn show(console: &Console, arguments: &ShowTrace) -> Result<(), Failure> {
     there.missing(arguments).map_or(Ok(()), Err)
 }
 
-/// What of that which was asked for is in a recording.
+/// What a trace contains of what was asked for.
 #[derive(Default)]
 struct There {
-    /// Names and numbers of threads that were asked for, and found.
+    /// The names and numbers of threads that were asked for and found.
     asked: BTreeSet<String>,
-    /// The first names that there are, or numbers of threads without one.
+    /// The first names of threads, or numbers if they have none.
     threads: BTreeSet<String>,
     more_threads: bool,
     processors: BTreeSet<u16>,
-    /// Since the beginning of recording.
+    /// Since recording began.
     last: Option<u64>,
 }
 
 impl There {
     fn notice(&mut self, trace: &Reader<File>, record: &Record, arguments: &ShowTrace) {
-        /// As many as are told.
+        /// How many are listed.
         const MOST: usize = 20;
         self.last = Some(record.time_ns.saturating_sub(trace.header().start_ns));
         if !is_named(record) {
@@ -55,7 +55,7 @@ impl There {
         }
         let found = |name: &&String| called(trace, record, name);
         self.asked.extend(arguments.thread.iter().filter(found).cloned());
-        // A thread comes before it has its name.
+        // A new thread has no name yet.
         if record.what == What::New {
             return;
         }
@@ -70,7 +70,7 @@ impl There {
         }
     }
 
-    /// What was asked for, and is not there at all.
+    /// What was asked for but does not occur at all.
     fn missing(&self, arguments: &ShowTrace) -> Option<Failure> {
         let Some(last) = self.last else {
             return Some(unrecorded(&arguments.recording.file));
@@ -78,7 +78,7 @@ impl There {
         if let Some(name) = arguments.thread.iter().find(|name| !self.asked.contains(*name)) {
             let more = if self.more_threads { " and others" } else { "" };
             let names: Vec<String> = self.threads.iter().map(|name| format!("`{name}`")).collect();
-            let help = format!("there are {}{more}; a number is that of one thread", names.join(", "));
+            let help = format!("there are {}{more}; a number names a single thread", names.join(", "));
             return Some(of_option("E0518", "--thread", format!("there is no thread `{name}`"), help));
         }
         if let Some(number) = arguments.processor.iter().find(|number| !self.processors.contains(number)) {
@@ -91,7 +91,7 @@ impl There {
     }
 }
 
-/// Whether it is told of a thread so named or numbered.
+/// Whether the record is about a thread with this name or number.
 fn called(trace: &Reader<File>, record: &Record, name: &str) -> bool {
     let named = |thread: u32| {
         thread != 0 && (name.parse() == Ok(thread) || trace.name(thread).is_some_and(|known| known == name))

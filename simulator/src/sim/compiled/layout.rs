@@ -1,4 +1,4 @@
-//! The layouts of `frameworks/shared/catapults/policy.h`, and how what they describe is read.
+//! The layouts of `frameworks/shared/catapults/policy.h`, and how to read what they describe.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -6,14 +6,14 @@ use catapults_compiler::policy::{StateClass, Type};
 use catapults_compiler::vocabulary::{Float, Value};
 
 pub(super) const MAGIC: u32 = 0x7370_636d;
-/// `CATAPULTS_CONTRACT`: of another one nothing here is true.
+/// `CATAPULTS_CONTRACT`. The layouts below hold for this version only.
 pub(super) const CONTRACT: u32 = 12;
 /// `enum catapults_class`, from 1.
 pub(super) const CLASSES: [StateClass; 4] =
     [StateClass::Running, StateClass::Ready, StateClass::Blocked, StateClass::Terminated];
-/// `CATAPULTS_STOP_GUARD`; what is none is `CATAPULTS_STOP_FAIL`.
+/// `CATAPULTS_STOP_GUARD`; any other value is `CATAPULTS_STOP_FAIL`.
 pub(super) const GUARD: u32 = 0;
-/// Types of what a policy imports.
+/// The types of imports.
 pub(super) const INT: u32 = 0;
 pub(super) const BOOL: u32 = 1;
 pub(super) const TIME: u32 = 2;
@@ -134,10 +134,10 @@ pub(super) struct CPolicy {
     pub adopt_node: Option<unsafe extern "C" fn(*mut c_void, *mut CThread)>,
 }
 
-/// Whether there was another one.
+/// Whether the value has changed.
 pub(super) fn write(place: *mut u8, value: Value) -> bool {
     debug_assert!(Type::ALL.contains(&value.ty()));
-    // SAFETY: the variable is of the value's type, which was checked against the policy that the object was made of.
+    // SAFETY: the variable has the type of the value, as was checked against the policy that the object was made from.
     unsafe {
         match value {
             Value::Int(value) | Value::Time(value) => place.cast::<i64>().replace(value) != value,
@@ -149,9 +149,9 @@ pub(super) fn write(place: *mut u8, value: Value) -> bool {
     }
 }
 
-/// A variable of this type, as the contract numbers them.
+/// A variable of this type, by the contract's numbers.
 pub(super) fn read(place: *mut u8, ty: u32) -> Option<Value> {
-    // SAFETY: the policy says of which type the variable is.
+    // SAFETY: the policy tells the variable's type.
     unsafe {
         Some(match ty {
             INT => Value::Int(place.cast::<i64>().read_unaligned()),
@@ -164,12 +164,12 @@ pub(super) fn read(place: *mut u8, ty: u32) -> Option<Value> {
 }
 
 pub(super) fn text<'t>(pointer: *const c_char) -> &'t str {
-    // SAFETY: constant data of a policy that is loaded as long as it is at work.
+    // SAFETY: this is constant data of a policy, which stays loaded while it is at work.
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("")
 }
 
 pub(super) fn imports<'t>(start: *const CImport, count: u32) -> &'t [CImport] {
-    // SAFETY: the policy says how many there are.
+    // SAFETY: the policy tells how many there are.
     if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start, count as usize) } }
 }
 
@@ -177,7 +177,7 @@ pub(super) fn timeouts(of: &CPolicy) -> &[CTimeout] {
     if of.timeouts_count == 0 {
         &[]
     } else {
-        // SAFETY: the description says how many there are.
+        // SAFETY: the description tells how many there are.
         unsafe { std::slice::from_raw_parts(of.timeouts, of.timeouts_count as usize) }
     }
 }
@@ -191,7 +191,7 @@ pub(super) fn running(of: &CPolicy) -> &[CPart] {
     if of.running_count == 0 {
         &[]
     } else {
-        // SAFETY: the description says how many there are.
+        // SAFETY: the description tells how many there are.
         unsafe { std::slice::from_raw_parts(of.running, of.running_count as usize) }
     }
 }

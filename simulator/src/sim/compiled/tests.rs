@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use super::layout::{CPart, CPlace, CProperty};
 use super::*;
 
-/// What the headers must say: expressions in C, with their values here.
+/// C expressions, with the values that they must have according to this module.
 struct Expected(Vec<(String, i64)>);
 
 impl Expected {
@@ -29,7 +29,7 @@ fn size_of_member<T, M>(_: impl Fn(&T) -> &M) -> usize {
     size_of::<M>()
 }
 
-/// All members of a struct; `as`: what C calls one that cannot be called so here.
+/// All members of a struct. `as`: the name in C, where Rust cannot use it.
 macro_rules! layout {
     ($expected:ident, $of:literal, $rust:ident { $($member:ident $(as $called:literal)?),* $(,)? }) => {
         let _of_all_members = |it: &$rust| {
@@ -68,7 +68,7 @@ fn layouts_and_numbers_are_those_of_the_headers() {
         adopt, handlers, yields as "yield", shared_size, node_size, sent, properties_count, properties, share,
         adopt_node,
     });
-    // `Running::disarm_all` goes by these two.
+    // `Running::disarm_all` relies on these two.
     for (link, member) in ["child", "sibling"].into_iter().enumerate() {
         expected.is(format!("offsetof(struct catapults_heap_node, {member})"), link * size_of::<*mut c_void>());
     }
@@ -98,7 +98,7 @@ fn layouts_and_numbers_are_those_of_the_headers() {
     assert!(wrong.is_empty(), "compiled.rs and the headers differ:\n  {}", wrong.join("\n  "));
 }
 
-/// What a C compiler makes of the expressions.
+/// The values that a C compiler gives the expressions.
 fn of_the_headers(expected: &Expected) -> BTreeMap<String, i64> {
     let mut text =
         "#include <stdio.h>\n#include \"catapults/list.h\"\n#include \"catapults/random.h\"\n#include \"catapults/timers.h\"\nint main(void) {\n"

@@ -1,4 +1,5 @@
-//! What the dispatcher knows of threads, and of schedulers as the threads that they are to their parents; and how events are raised.
+//! What the dispatcher knows of threads and of proxies, the threads that schedulers are to their parents; and how
+//! events are raised.
 
 use std::cmp::Ordering;
 
@@ -18,11 +19,11 @@ pub(super) struct Book {
     pub(super) scheduler: Option<usize>,
     /// How many threads and proxies came before it.
     pub(super) came: u32,
-    /// That of the instance that it is in, or the last that ran it.
+    /// The processor whose instance it is in; without nodes, the processor that ran it last.
     pub(super) home: usize,
-    /// On which processor it is RUNNING to its policy.
+    /// The processor on which it is RUNNING to its policy.
     pub(super) turn_on: Option<usize>,
-    /// On which processor it runs.
+    /// The processor on which it runs.
     pub(super) runs_on: Option<usize>,
     pub(super) waits_for: Option<ThreadId>,
     /// The end of its chain, which cannot run on its turn.
@@ -31,18 +32,18 @@ pub(super) struct Book {
     pub(super) to_be_suspended: bool,
     /// Its policy was told `suspend_thread` when it blocked.
     pub(super) set_aside: bool,
-    /// It is in no instance: its processor has gone.
+    /// It is in no instance, because its processor has gone.
     pub(super) homeless: bool,
-    /// It is to run on a turn of its own only.
+    /// It must run on its own turn.
     pub(super) own_turn: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// There is no such thread.
+    /// No such thread.
     None,
     Runnable,
-    /// It waits, and is READY or RUNNING to the policy: another thread runs on its turns.
+    /// It waits, but its policy has it READY or RUNNING: another thread runs on its turns.
     Lending,
     Blocked,
     Suspended,
@@ -68,14 +69,14 @@ impl Book {
         }
     }
 
-    /// READY to its policy.
+    /// Whether its policy has it READY.
     pub(super) fn is_ready(&self) -> bool {
         matches!(self.state, State::Runnable | State::Lending) && self.turn_on.is_none()
     }
 }
 
 impl<R: Runner> Dispatcher<'_, R> {
-    /// A new number, known to the policy by no event yet.
+    /// Creates a thread in hand. No event has told the policy of it yet.
     pub(super) fn enrol(&mut self, under: usize, scheduler: Option<usize>) -> Done<ThreadId> {
         let book = Book::new(under, scheduler, self.came);
         self.came += 1;
@@ -95,7 +96,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(thread)
     }
 
-    /// One that the policy has refused, or that has ended.
+    /// Forgets a thread that was refused or has ended.
     pub(super) fn forget(&mut self, thread: ThreadId) {
         let under = self.under(thread);
         self.schedulers[under].runner.discard(thread);
@@ -128,18 +129,18 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// Whether the policy has taken the processor from what is RUNNING.
+    /// Whether the policy has taken the processor from this RUNNING member.
     pub(super) fn is_taken(&self, member: ThreadId) -> bool {
         self.schedulers[self.under(member)].runner.class(member) == Some(StateClass::Ready)
     }
 
-    /// Whether a policy has taken the processor from whose turn it is, or from a scheduler above, which has yet to give it up.
+    /// Whether the turn or a scheduler above it has yet to give up the processor that a policy took from it.
     pub(in super::super) fn has_lost(&self, processor: usize) -> bool {
         let on = &self.processors[processor];
         on.turn.iter().chain(&on.way).any(|member| self.is_taken(*member))
     }
 
-    /// Where something is told that no processor did: see `where_told_near`, near to where the thread ran last.
+    /// Where to raise an event that no processor caused: the thread's instance, or near the processor that ran it.
     pub(super) fn where_told(&self, thread: ThreadId) -> usize {
         let home = self.books[thread.0 as usize - 1].home;
         if self.is_of_nodes(self.under(thread)) {
@@ -148,8 +149,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.where_told_near(home.min(self.processors.len() - 1))
     }
 
-    /// At a processor that has nothing to do, if there are more of those than threads that are READY; else at the one whose
-    /// turn comes last in the order of the policies, at `home` if that cannot be told.
+    /// `home` if it is idle, or else the first idle processor, if more processors are idle than threads are READY.
+    /// Otherwise the processor whose turn comes last in the order of the policies; `home`, if they do not tell.
     pub(super) fn where_told_near(&self, home: usize) -> usize {
         let idle = || (0..self.processors.len()).filter(|processor| self.processors[*processor].turn.is_none());
         if let Some(first) = idle().next()
@@ -163,8 +164,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         running.max_by(before).unwrap_or(home)
     }
 
-    /// Which of two processors has something RUNNING that its policies would have dispatched first: they are asked from the root
-    /// down to where the two part.
+    /// Which of two processors has the turn that the policies would dispatch first. The scheduler is asked where their
+    /// ways from the root part.
     fn order(&self, one: usize, other: usize) -> Ordering {
         let members = |of: usize| self.processors[of].way.iter().chain(&self.processors[of].turn).copied();
         for (one, other) in members(one).zip(members(other)) {
@@ -208,7 +209,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         raised
     }
 
-    /// What is RUNNING has been so until now.
+    /// Charges the time that has passed to what is RUNNING.
     pub(super) fn charge(&mut self) {
         let passed = self.now - std::mem::replace(&mut self.charged, self.now);
         if passed == 0 {
@@ -222,14 +223,14 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// By the handler that ran last.
+    /// Notes the line at which the last handler moved the thread.
     pub(super) fn note_moved(&mut self, processor: usize, thread: ThreadId, kind: Kind, event: EventId) {
         let line = self.schedulers[self.told].runner.moved_by();
         self.note(processor, thread, kind, event, line);
     }
 
     pub(super) fn note(&mut self, processor: usize, thread: ThreadId, kind: Kind, event: EventId, line: u32) {
-        // It is ready, and is counted when its turn is over.
+        // The thread is READY, but is counted only once its turn is over.
         let leaves = usize::from(matches!(kind, Kind::SwitchedOut | Kind::Preempted));
         let ready = match self.schedulers.as_slice() {
             [_] if self.has_nodes => Some(self.processors[processor].ready + leaves),

@@ -1,11 +1,11 @@
-//! Donation: who waits for a lock lends its turns to whoever has it, as `frameworks/native/core/donation.c` has it.
+//! Donation: a thread that waits for a lock lends its turns to the owner, as in `frameworks/native/core/donation.c`.
 //!
 //! ```text
 //! turn ──waits for──► a thread ──waits for──► current        the chain of a turn: its end runs
 //! RUNNING             READY                   READY          what their policies see
 //! ```
 //!
-//! If the end cannot run, or runs already on another turn, the thread whose turn it is is blocked: it is stalled, until it can lend.
+//! If the end cannot run, or runs on another turn, the turn's thread is a blocked donor: BLOCKED until it can lend.
 
 use catapults_compiler::interp::ThreadId;
 
@@ -15,7 +15,7 @@ use super::books::State;
 use super::{Dispatcher, Done, Processor};
 
 impl<R: Runner> Dispatcher<'_, R> {
-    /// A thread waits for another one, and lends it its turns. It is the one that runs.
+    /// The running thread waits for `owner` and lends it its turns. The end of the chain runs.
     pub fn waits(&mut self, processor: usize, owner: ThreadId) -> Done {
         let Some(current) = self.processors[processor].current else { return Ok(()) };
         self.book(current).waits_for = Some(owner);
@@ -26,7 +26,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.borrow(processor)
     }
 
-    /// Who runs there is to do so on a turn of its own, for what only the thread whose turn it is can do. Whether it does already.
+    /// The running thread needs its own turn for what comes next. Whether it has it; else it gives the lent one back.
     pub fn needs_own_turn(&mut self, processor: usize) -> Done<bool> {
         let Processor { turn, current: Some(current), .. } = self.processors[processor] else { return Ok(false) };
         let has = turn == Some(current);
@@ -39,14 +39,14 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(has)
     }
 
-    /// A thread does not wait any more: it has what it waited for, and goes on.
+    /// A thread has what it waited for, and goes on.
     pub fn has(&mut self, heir: ThreadId) -> Done {
         self.owns(heir);
         self.rouse_behind()?;
         self.unblock_heir(heir)
     }
 
-    /// On the only processor, whoever is stalled and has another end now hears of it at once, the oldest first.
+    /// With one processor, blocked donors whose chains end elsewhere now become READY at once, the oldest first.
     fn rouse_behind(&mut self) -> Done {
         if self.processors.len() > 1 {
             return Ok(());
@@ -57,21 +57,21 @@ impl<R: Runner> Dispatcher<'_, R> {
         behind.into_iter().try_for_each(|donor| self.rouse(donor))
     }
 
-    /// A thread has what it waited for, and has yet to hear of it.
+    /// A thread has what it waited for, but is not told yet.
     pub(in super::super) fn owns(&mut self, heir: ThreadId) {
         self.chains_changed = true;
         let book = self.book(heir);
         book.waits_for = None;
         if book.state == State::Lending {
-            // Whoever has suspended it meanwhile: it is READY or RUNNING to its policy until it runs.
+            // Even if it was suspended meanwhile, it is READY or RUNNING to its policy until it runs.
             book.state = State::Runnable;
-            // Its own turn is lent, and comes back to it: who begins to wait for it meanwhile cannot run it on another one.
+            // Its own turn, which it had lent, comes back to it. A new donor cannot run it on another turn.
             book.runs_on = book.turn_on;
         }
         self.strike_off(heir);
     }
 
-    /// See above: now it hears of it.
+    /// Tells the thread for which `owns` was called.
     pub(in super::super) fn unblock_heir(&mut self, heir: ThreadId) -> Done {
         if self.book(heir).state != State::Blocked {
             return Ok(());
@@ -81,17 +81,17 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.suspends_at_last(heir)
     }
 
-    /// Whether who runs there does so on its own turn.
+    /// Whether the thread that runs there has its own turn.
     pub(in super::super) fn is_on_own_turn(&self, processor: usize) -> bool {
         self.processors.get(processor).is_some_and(|on| on.turn == on.current)
     }
 
-    /// These threads wait for another one, or for none, from now on. Those that are stalled hear nothing of it unless they can lend their turns
-    /// again, once the current event is over: else all would, as often as a lock changes hands.
+    /// Makes these threads wait for another thread, or for none. Blocked donors among them are not told, unless they
+    /// can lend again once the current event is over. Otherwise all would be told whenever a lock changes hands.
     pub fn redirects(&mut self, waiters: impl Iterator<Item = ThreadId>, owner: Option<ThreadId>) {
         for waiter in waiters {
             let book = self.book(waiter);
-            // It has just got a turn of its own, or was suspended then, and looks again when it runs.
+            // It has just got a turn of its own, or was suspended then. It looks again when it runs.
             if matches!(book.state, State::Runnable | State::Suspended) {
                 continue;
             }
@@ -100,8 +100,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// On the only processor: a thread that waits for one waits for another one from now on, and lends it its turns; or for one that waits for
-    /// it, and lends them to nobody (`None`). Who is stalled behind it hears of it at once.
+    /// With one processor: `waiter` waits for another thread now, and lends it its turns; `None`: it lends them to
+    /// nobody. Donors that stalled on it become READY at once.
     pub fn redirected(&mut self, waiter: ThreadId, owner: Option<ThreadId>) -> Done {
         let was_stalled = self.book(waiter).state == State::Blocked;
         self.book(waiter).waits_for = None;
@@ -121,7 +121,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.rouse_all(waiter)
     }
 
-    /// The chain of the turn may end in another thread than runs.
+    /// To be called when the chain of the turn may have another end, which then runs on the turn.
     pub fn regains(&mut self, processor: usize) -> Done {
         self.preempted_at_last()?;
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
@@ -134,7 +134,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.borrow(processor)
     }
 
-    /// Who waits at the end of the chain runs on the turn; if it cannot, the turn ends.
+    /// The end of the chain runs on the turn. If it cannot, the turn ends.
     pub(super) fn borrow(&mut self, processor: usize) -> Done {
         self.lends(processor, false)
     }
@@ -165,9 +165,10 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.vacate(processor, false)
     }
 
-    /// The policy has given a thread a turn on this processor that runs on the turn of a donor elsewhere: it goes on there on its
-    /// own, and what is RUNNING there is so here, for the donor cannot hasten it. An instance of a node stays where it is: then
-    /// the thread comes here. Where it is to run, and where the turn of the donor is then, if there is one.
+    /// The policy has given this processor's turn to a thread that runs on a donor's turn elsewhere. The thread goes on
+    /// there on its own turn, and what is RUNNING there moves here, for the donor cannot hasten it. A node's instance
+    /// cannot move; then the thread comes here. Returns where the thread is to run, and where the donor's turn then is,
+    /// if there is one.
     pub(super) fn takes_over(&mut self, thread: ThreadId, processor: usize) -> (usize, Option<usize>) {
         let Some(lent) = self.book(thread).runs_on.filter(|lent| *lent != processor) else { return (processor, None) };
         if self.has_nodes {
@@ -191,7 +192,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         (lent, Some(processor))
     }
 
-    /// Whoever is stalled and can lend its turns again does so.
+    /// Blocked donors that can lend their turns again become READY.
     pub(super) fn rouse_who_can_lend(&mut self) -> Done {
         while std::mem::take(&mut self.chains_changed) {
             for thread in self.blocked_donors.clone() {
@@ -222,7 +223,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// Whether somebody is READY whom no processor that has nothing to do will take.
+    /// Whether more threads are READY than idle processors will take.
     fn more_are_ready_than_idle(&self) -> bool {
         let idle = self.processors.iter().filter(|processor| processor.turn.is_none()).count();
         self.has_nodes || self.order.len() > 1 || self.schedulers[0].ready > idle
@@ -234,7 +235,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.blocked_donors.push(thread);
     }
 
-    /// Whether the end of a chain can run on that turn. One that lends to nobody goes on: what it waits for may be had.
+    /// Whether the end of a chain can run on that turn. One that lends to nobody can: its wait may be over.
     fn can_run(&self, end: ThreadId, turn: ThreadId) -> bool {
         let book = &self.books[end.0 as usize - 1];
         match book.state {

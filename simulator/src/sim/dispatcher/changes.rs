@@ -1,5 +1,5 @@
-//! Schedulers come and go, get other policies, and threads go from one to another, as in `frameworks/native/core/schedulers.c` and
-//! `replace.c`.
+//! Schedulers come, end and get other policies, and threads change schedulers, as in `schedulers.c` and `replace.c` of
+//! `frameworks/native/core`.
 
 use catapults_compiler::hierarchy::{Hierarchy, Node};
 use catapults_compiler::interp::{Stop, ThreadId};
@@ -14,7 +14,7 @@ use super::schedulers::Scheduler;
 use super::{Dispatcher, Done};
 
 impl<'a> Dispatcher<'_, Interpreted<'a>> {
-    /// Adds a scheduler of the hierarchy that has ended where it was, if its parent is there. Its parent may refuse it: whether it is there now.
+    /// Adds an ended scheduler of the hierarchy again. Whether it exists now: its parent must exist and accept it.
     ///
     /// # Errors
     /// A policy is out.
@@ -43,7 +43,7 @@ impl<'a> Dispatcher<'_, Interpreted<'a>> {
         }
     }
 
-    /// A scheduler gets the policy of another one of the hierarchy. That may refuse what is there: then nothing changes. Whether it has it.
+    /// Gives a scheduler the policy of another one. If it refuses a member, nothing changes. Whether it is in force.
     ///
     /// # Errors
     /// A policy is out.
@@ -102,7 +102,7 @@ impl<'a> Dispatcher<'_, Interpreted<'a>> {
         suspend.map_or(Ok(()), |suspend| self.raised(scheduler, 0, suspend, &[member]).map(|_| ()))
     }
 
-    /// Threads as they came, then the schedulers under it, as they did.
+    /// The scheduler's threads in the order in which they came, then the proxies of its children in the same order.
     fn members_of(&self, scheduler: usize) -> Vec<ThreadId> {
         let number = |index: usize| ThreadId(u32::try_from(index + 1).unwrap_or(0));
         let is_its = |index: &usize| {
@@ -118,7 +118,7 @@ impl<'a> Dispatcher<'_, Interpreted<'a>> {
 }
 
 impl<R: Runner> Dispatcher<'_, R> {
-    /// Whether a scheduler is there, and is not to end.
+    /// Whether a scheduler exists, and was not removed.
     pub fn is_there(&self, scheduler: usize) -> bool {
         self.order.contains(&scheduler) && !self.schedulers[scheduler].removed
     }
@@ -128,8 +128,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         !self.order.contains(&scheduler)
     }
 
-    /// A scheduler under which nothing is, but schedulers that were removed before it, ends when its parent dispatches it next after they
-    /// have. The root does not. Whether it will.
+    /// Removes a scheduler that has no members but removed schedulers. It ends once these have ended and its parent
+    /// dispatches it. The root cannot be removed. Whether it will end.
     ///
     /// # Errors
     /// A policy is out.
@@ -158,7 +158,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.adjust(scheduler, processor)
     }
 
-    /// The proxy of a scheduler that leaves was dispatched.
+    /// A leaving scheduler's proxy was dispatched, and ends.
     pub(super) fn ends(&mut self, scheduler: usize, processor: usize, proxy: ThreadId) -> Done {
         let parent = self.under(proxy);
         self.schedulers[scheduler].proxies.retain(|one| *one != proxy);
@@ -172,8 +172,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         if last { self.leaves_if_alone(parent, processor) } else { Ok(()) }
     }
 
-    /// The thread that runs there, on its own turn, goes over to another scheduler, with values for variables that the policy there imports. That
-    /// may refuse it. Whether it is there now.
+    /// The thread that runs there on its own turn moves to another scheduler. `values` are for imports of the policy
+    /// there, which may refuse the thread. Whether it has moved.
     ///
     /// # Errors
     /// A policy is out.
@@ -218,7 +218,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(true)
     }
 
-    /// An event has been raised that may have taken any processor from who is RUNNING there.
+    /// To be called after an event by which any processor may have been taken.
     fn preempted_all(&mut self) -> Done {
         (0..self.processors.len()).try_for_each(|processor| self.preempted(processor, self.events.newthread))
     }

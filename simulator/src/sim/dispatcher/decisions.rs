@@ -1,4 +1,4 @@
-//! Who is next, and what follows when a turn ends.
+//! Decisions: which thread runs next, and what follows when a turn ends.
 
 use catapults_compiler::interp::{Stop, ThreadId};
 
@@ -8,7 +8,7 @@ use super::books::State;
 use super::{Dispatcher, Done, Processor};
 
 impl<R: Runner> Dispatcher<'_, R> {
-    /// Every processor that has nothing to run gets something, if anything is ready.
+    /// Gives each idle processor a turn, as long as threads are READY.
     pub fn settle(&mut self) -> Done {
         loop {
             self.rouse_who_can_lend()?;
@@ -23,7 +23,7 @@ impl<R: Runner> Dispatcher<'_, R> {
                     }
                 }
             }
-            // What one processor decides can have another one lose its thread.
+            // By a decision for one processor, another one may lose its thread.
             let chains = self.chains_changed && !self.blocked_donors.is_empty();
             if !chains && !(0..self.processors.len()).any(|processor| self.is_to_decide(processor)) {
                 break;
@@ -38,7 +38,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// Something has happened since nobody ran on any processor: whoever has dispatched nothing is asked again.
+    /// Something has happened while no processor ran a thread: schedulers that dispatched nothing are asked again.
     pub fn asks_all_again(&mut self) -> Done {
         self.processors.iter_mut().for_each(|processor| processor.refused = false);
         for place in 0..self.order.len() {
@@ -50,14 +50,14 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// Whether it has nothing to run, and may get something.
+    /// Whether the processor is idle and may get a turn.
     pub fn is_to_decide(&self, processor: usize) -> bool {
         let on = &self.processors[processor];
         let ready = if self.has_nodes { on.ready } else { self.schedulers[0].ready };
         on.turn.is_none() && ready > 0 && !on.refused
     }
 
-    /// Asks all schedulers between a thread and what is RUNNING that it be next, if all of them can be asked.
+    /// Asks all schedulers between what is RUNNING and a thread to dispatch it next, if all of them can be asked.
     pub(super) fn asks_for(&mut self, processor: usize, thread: ThreadId, event: EventId) -> Done {
         let running: Vec<usize> = self.way_up(processor).into_iter().map(|member| self.under(member)).collect();
         let (mut asked, mut next) = (Vec::new(), Some(thread));
@@ -85,8 +85,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// Whether a scheduler can be asked that this be next. A decision of it comes before the next request: that of the root does, on the only
-    /// processor.
+    /// Whether a scheduler can be asked to dispatch this member next. It must have decided since the last request; with
+    /// one processor, the root always has.
     fn may_ask(&mut self, scheduler: usize, processor: usize, member: ThreadId, event: EventId) -> Done<bool> {
         let of = &self.schedulers[scheduler];
         let comes_first = self.processors.len() == 1 && of.parent.is_none();
@@ -100,7 +100,8 @@ impl<R: Runner> Dispatcher<'_, R> {
         runner.can_switch_to(member).map_err(|stop| self.out(event, stop))
     }
 
-    /// Asks the root, and whatever it dispatches, down to a thread. Whether to ask again, if nothing runs now.
+    /// Raises `schedule` at the root and at each dispatched scheduler, down to a thread. Whether to ask again if the
+    /// processor is still idle.
     fn decide(&mut self, processor: usize) -> Done<bool> {
         let mut scheduler = 0;
         loop {
@@ -111,7 +112,7 @@ impl<R: Runner> Dispatcher<'_, R> {
                     self.processors[processor].refused = true;
                     return Ok(false);
                 }
-                // It has nothing to run, whatever it has said before: its proxy waits until something happens to it.
+                // It has nothing to run after all. Its proxy is BLOCKED until something happens to it.
                 self.schedulers[scheduler].refused = true;
                 match self.give_back(processor)? {
                     Some(above) => scheduler = above,
@@ -155,19 +156,19 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// The turn is over. `ready`: whose turn it was is READY. So is it for all schedulers above.
+    /// Ends the turn. `ready`: its thread is READY, and so are the schedulers above.
     pub(super) fn vacate(&mut self, processor: usize, ready: bool) -> Done {
         self.ends_turn(processor, ready, false)
     }
 
-    /// `preempted`: a policy has taken the processor from whose turn it was, or from a scheduler above.
+    /// `preempted`: a policy has taken the processor from the turn, or from a scheduler above.
     fn ends_turn(&mut self, processor: usize, ready: bool, preempted: bool) -> Done {
         let Processor { turn: Some(turn), current, .. } = self.processors[processor] else { return Ok(()) };
         self.processors[processor].turn = None;
         self.processors[processor].current = None;
         let book = self.book(turn);
         book.turn_on = None;
-        // It may have been about to go on here, as soon as who runs on its turn had given it back.
+        // It may have been about to go on here, once the borrower had given the turn back.
         book.runs_on = book.runs_on.filter(|on| *on != processor);
         if ready {
             self.gained_ready(turn);
@@ -179,15 +180,15 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// Who ran does not any more: those that are stalled behind it can lend their turns to it again.
+    /// The thread does not run any more. Donors that stalled on it can lend it their turns again.
     pub(super) fn stops_running(&mut self, thread: ThreadId) -> Done {
         self.book(thread).runs_on = None;
         self.chains_changed = true;
         if self.book(thread).state == State::Runnable { self.rouse_all(thread) } else { Ok(()) }
     }
 
-    /// An event has been raised, and others may follow. The only processor is given up after all of them; of several each at once,
-    /// for where others are told depends on it.
+    /// An event was raised, and more may follow. A single processor is given up after all of them; of several, each at
+    /// once, because where the next events are raised depends on that.
     pub(super) fn may_be_taken(&mut self, processor: usize, event: EventId) -> Done {
         if self.processors.len() > 1 {
             return self.preempted(processor, event);
@@ -198,12 +199,12 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// After all events.
+    /// Gives the processor up if `may_be_taken` noted that.
     pub(in super::super) fn preempted_at_last(&mut self) -> Done {
         self.taken_by.map_or(Ok(()), |event| self.preempted(0, event))
     }
 
-    /// A policy may have taken the processor from who is RUNNING, or from a scheduler above: then all of them have given it up.
+    /// If a policy has taken the processor from the turn, or from a scheduler above, the turn ends for all of them.
     pub(super) fn preempted(&mut self, processor: usize, event: EventId) -> Done {
         let Some(turn) = self.processors[processor].turn else { return Ok(()) };
         self.taken_by = None;
@@ -219,7 +220,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// A thread is READY again, which its policy knew as blocked.
+    /// A thread that its policy had as BLOCKED is READY again.
     pub(super) fn becomes_ready(&mut self, thread: ThreadId, event: EventId, state: State, kind: Kind) -> Done {
         if std::mem::take(&mut self.book(thread).homeless) {
             return self.comes_back(thread, state, kind);

@@ -1,4 +1,4 @@
-//! Policies with nodes: each processor is one, and has an instance of its own.
+//! Policies with nodes: each processor is a node with its own instance.
 
 use catapults_compiler::interp::ThreadId;
 
@@ -15,7 +15,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.schedulers[0].runner.raise_of_node(arrival, processor).map_err(|stop| self.out(arrival, stop))
     }
 
-    /// How many threads run or could run at each processor, before the policy decides about that.
+    /// Tells the policy how many threads run or could run on each processor, before it decides by that.
     fn tell_loads(&mut self) {
         for processor in 0..self.processors.len() {
             let load = self.load(processor);
@@ -29,7 +29,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         i64::try_from(on.ready + usize::from(runs)).unwrap_or(i64::MAX)
     }
 
-    /// The last processor goes.
+    /// The last processor leaves.
     pub(super) fn departs(&mut self) -> Done {
         let last = self.processors.len() - 1;
         if let Some(turn) = self.processors[last].turn {
@@ -58,7 +58,7 @@ impl<R: Runner> Dispatcher<'_, R> {
             self.schedulers[0].runner.take(thread);
             match state {
                 State::Runnable if self.books[index].scheduler.is_some() => {
-                    // It rests until it is needed.
+                    // The proxy is suspended until it is needed.
                     (self.books[index].state, self.books[index].homeless) = (State::Suspended, true);
                 }
                 State::Runnable | State::Lending => self.comes_back(thread, state, Kind::Resumed)?,
@@ -69,7 +69,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         (1..self.schedulers.len()).try_for_each(|scheduler| self.adjust(scheduler, 0))
     }
 
-    /// Whose processor has gone is placed anew: a thread, or a proxy.
+    /// Places a thread or proxy anew whose processor has gone.
     pub(super) fn comes_back(&mut self, thread: ThreadId, state: State, kind: Kind) -> Done {
         let on = self.place(thread, None)?;
         self.book(thread).home = on;
@@ -83,7 +83,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.preempted(on, event)
     }
 
-    /// The processor on which a thread, or a proxy, is to be.
+    /// The processor on which a thread or proxy is placed.
     pub(super) fn place(&mut self, thread: ThreadId, creator: Option<usize>) -> Done<usize> {
         if let Some(dispatch) = self.events.dispatch.filter(|event| self.schedulers[0].runner.handles(*event)) {
             self.tell_loads();
@@ -98,7 +98,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(creator.or(least).unwrap_or(0))
     }
 
-    /// Takes work from where there is the most.
+    /// Steals for an idle processor, first from the one with the greatest load.
     pub(super) fn steal(&mut self, processor: usize) -> Done {
         let Some(steal) = self.events.steal.filter(|event| self.schedulers[0].runner.handles(*event)) else {
             return Ok(());

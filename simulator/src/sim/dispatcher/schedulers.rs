@@ -1,4 +1,4 @@
-//! Schedulers as the threads that they are to their parents.
+//! Schedulers as threads of their parents.
 
 use catapults_compiler::hierarchy::Node;
 use catapults_compiler::interp::{Stop, ThreadId};
@@ -9,11 +9,11 @@ use super::super::record::Kind;
 use super::books::State;
 use super::{Dispatcher, Done};
 
-/// What is simulated: one scheduler, or those of a hierarchy.
+/// What is simulated: one scheduler, or a hierarchy.
 pub(in super::super) struct Plan<R> {
     /// The root first, each parent before its children.
     pub(in super::super) schedulers: Vec<Scheduler<R>>,
-    /// Where threads go of which nothing else is said.
+    /// The scheduler of threads for which none is named.
     pub(in super::super) default: usize,
 }
 
@@ -23,31 +23,31 @@ pub(in super::super) struct Scheduler<R> {
     pub(in super::super) parent: Option<usize>,
     /// How many schedulers were added before it.
     pub(super) before: u64,
-    /// What its proxies are given at its parent.
+    /// The values of its proxies' imports at the parent.
     pub(in super::super) at_parent: Vec<(String, Value)>,
-    /// What it is to its parent.
+    /// The threads that it is to its parent.
     pub(super) proxies: Vec<ThreadId>,
     /// How many of them are RUNNING.
     pub(super) running: usize,
     /// How many of its own members are READY.
     pub(super) ready: usize,
-    /// It dispatched nothing although something is READY.
+    /// It dispatched nothing although members are READY.
     pub(super) refused: bool,
-    /// Something is to be next, and it has dispatched nothing since.
+    /// It was asked to dispatch a certain member next, and has not decided since.
     pub(super) asked_for: bool,
-    /// It goes as soon as the schedulers under it have, which were removed before.
+    /// It ends as soon as the schedulers under it, all removed before, have ended.
     pub(super) removed: bool,
-    /// Each of its proxies ends when it is dispatched next.
+    /// Each proxy ends when it is next dispatched.
     pub(super) leaving: bool,
 }
 
 impl<R: Runner> Scheduler<R> {
-    /// Its policy draws by a seed of its own from here on.
+    /// Seeds its policy's random numbers.
     pub(super) fn seeds(&mut self, seed: u64) {
         self.runner.seed(seed.wrapping_add(self.before));
     }
 
-    /// As a hierarchy has it, with the values that it is given there; whatever of them its policy does not import is left out.
+    /// A scheduler of a hierarchy, with its values there. Values that its policy does not import are left out.
     pub(in super::super) fn of_node(mut runner: R, node: &Node) -> Self {
         let (at_parent, own): (Vec<_>, Vec<_>) = node.parameters.iter().partition(|one| one.at_parent);
         own.iter().for_each(|parameter| runner.set(&parameter.name, parameter.value));
@@ -73,7 +73,7 @@ impl<R: Runner> Scheduler<R> {
 }
 
 impl<R: Runner> Dispatcher<'_, R> {
-    /// One thread more that a scheduler is to its parent. It has nothing to run yet.
+    /// Adds a proxy that has nothing to run yet.
     pub(super) fn add_record(&mut self, scheduler: usize) -> Done {
         let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
         let proxy = self.introduce_proxy(scheduler, parent)?;
@@ -88,13 +88,13 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.adjust(parent, 0)
     }
 
-    /// It is READY.
+    /// Adds a READY proxy.
     fn introduce_proxy(&mut self, scheduler: usize, parent: usize) -> Done<ThreadId> {
         let introduced = self.try_to_introduce_proxy(scheduler, parent)?;
         introduced.map_err(|stop| self.out(self.events.newthread, stop))
     }
 
-    /// The same; or what the parent refuses it with.
+    /// Adds a READY proxy, or returns why the parent refused it.
     pub(super) fn try_to_introduce_proxy(&mut self, scheduler: usize, parent: usize) -> Done<Result<ThreadId, Stop>> {
         let proxy = self.enrol(parent, Some(scheduler))?;
         for (name, value) in self.schedulers[scheduler].at_parent.clone() {
@@ -113,7 +113,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(Ok(proxy))
     }
 
-    /// As many proxies are READY as the scheduler could use processors more.
+    /// Makes as many proxies READY as the scheduler could use further processors.
     pub(super) fn adjust(&mut self, scheduler: usize, processor: usize) -> Done {
         let Some(parent) = self.schedulers[scheduler].parent else { return Ok(()) };
         self.schedulers[scheduler].refused = false;
@@ -161,12 +161,12 @@ impl<R: Runner> Dispatcher<'_, R> {
         }
     }
 
-    /// Where events of a proxy are raised at its parent: in the instance that it is in, if there are several.
+    /// Where a proxy's events are raised at its parent. With nodes, in the proxy's instance.
     pub(super) fn home_of(&self, parent: usize, proxy: ThreadId, processor: usize) -> usize {
         if self.is_of_nodes(parent) { self.books[proxy.0 as usize - 1].home } else { processor }
     }
 
-    /// A proxy that is neither READY nor RUNNING: in nodes one that nothing keeps from running at once, if there is such a one.
+    /// A proxy that is neither READY nor RUNNING. With nodes, preferably one that could run at once.
     fn one_at_rest(&self, scheduler: usize, parent: usize) -> Option<ThreadId> {
         let proxies = self.schedulers[scheduler].proxies.iter().copied();
         let rests = |proxy: &ThreadId| {
@@ -184,21 +184,22 @@ impl<R: Runner> Dispatcher<'_, R> {
         book.homeless || self.load(book.home) == 0
     }
 
-    /// Whether a proxy that the policy has yet to place may find a processor that has nothing to run, and `at_rest` has not.
+    /// Whether a new proxy, which the policy would place, may find an idle processor, while `at_rest` would not.
     fn is_further_one_better(&self, scheduler: usize, at_rest: Option<ThreadId>) -> bool {
         let fewer = self.schedulers[scheduler].proxies.len() < self.processors.len();
         let idle = || (0..self.processors.len()).any(|processor| self.load(processor) == 0);
         at_rest.map_or(fewer, |proxy| !self.is_near(proxy) && fewer && idle())
     }
 
-    /// What was RUNNING has given the processor up: so do all schedulers above it, the lowest first.
+    /// The turn on this processor is over. All schedulers above it give the processor up, the lowest first.
     pub(super) fn give_way_back(&mut self, processor: usize, preempted: bool) -> Done {
         while self.give_last_back(processor, preempted)?.is_some() {}
         Ok(())
     }
 
-    /// The lowest scheduler that was dispatched ends, or has nothing to run. On the only processor the nearest one above is asked that has
-    /// something else to run; of several all above it give the processor up, too, and the root is asked: `None`.
+    /// The lowest dispatched scheduler ends, or has nothing to run. With one processor, returns the nearest scheduler
+    /// above that has another member READY. With several, all schedulers above give the processor up too, and the root
+    /// is asked: `None`.
     pub(super) fn give_back(&mut self, processor: usize) -> Done<Option<usize>> {
         while let Some(parent) = self.give_last_back(processor, false)? {
             if self.processors.len() == 1 && self.schedulers[parent].ready > 0 {
@@ -208,7 +209,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(None)
     }
 
-    /// The parent of the lowest scheduler, which has given the processor up there. `None`: there is none.
+    /// The lowest dispatched scheduler gives the processor up. Returns its parent; `None`: no scheduler was dispatched.
     fn give_last_back(&mut self, processor: usize, preempted: bool) -> Done<Option<usize>> {
         let Some(proxy) = self.processors[processor].way.pop() else { return Ok(None) };
         let parent = self.under(proxy);
@@ -219,11 +220,11 @@ impl<R: Runner> Dispatcher<'_, R> {
             return Ok(Some(parent));
         }
         let taken = self.is_taken(proxy);
-        // Of the others.
+        // Counts only the other proxies.
         let (ready, wanted) = self.proxies(scheduler);
         self.book(proxy).turn_on = None;
         if self.book(proxy).state == State::Suspended {
-            // It has given the processor up by an event of its own.
+            // An event of its own has taken it off the processor.
         } else if ready < wanted {
             if !taken {
                 self.raise(parent, processor, self.events.switch_out, &[proxy])?;
@@ -245,7 +246,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(Some(parent))
     }
 
-    /// On the only processor there is, what was RUNNING was suspended: so is each scheduler above it that has nothing else to run.
+    /// With one processor: the turn was suspended, and so is each scheduler above that has nothing else to run.
     pub(super) fn suspend_way(&mut self, processor: usize) -> Done {
         let Some(suspend) = self.events.suspend.filter(|_| self.processors.len() == 1) else { return Ok(()) };
         for proxy in self.processors[processor].way.clone().into_iter().rev() {
@@ -274,7 +275,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         (ready, wanted)
     }
 
-    /// A proxy that is READY has nothing to run.
+    /// Suspends a READY proxy that has nothing to run.
     fn suspend_proxy(&mut self, parent: usize, processor: usize, proxy: ThreadId) -> Done {
         let Some(suspend) = self.events.suspend else { return Ok(()) };
         self.raise(parent, processor, suspend, &[proxy])?;
@@ -284,7 +285,7 @@ impl<R: Runner> Dispatcher<'_, R> {
         Ok(())
     }
 
-    /// The thread that is RUNNING on a processor, then the proxies above it, the lowest first.
+    /// The RUNNING thread of a processor, then the proxies above it, the lowest first.
     pub(super) fn way_up(&self, processor: usize) -> Vec<ThreadId> {
         let on = &self.processors[processor];
         on.turn.iter().chain(on.way.iter().rev()).copied().collect()

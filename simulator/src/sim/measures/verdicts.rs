@@ -1,4 +1,4 @@
-//! Whether what was measured is as expected, when it is over.
+//! The final verdicts on expectations.
 
 use catapults_compiler::scenario::{Exact, Expected, Measure, Statistic, Unit};
 
@@ -23,17 +23,17 @@ impl Measures<'_> {
         Verdict { text, holds, found, since: watch.since.filter(|_| !holds), thread: seen(watch.thread), kinds }
     }
 
-    /// Of what has not been seen to fail.
+    /// Judges an expectation that was not seen to fail.
     ///
     /// # Errors
-    /// Why there is nothing that could be as expected or not: that is not as expected.
+    /// There is nothing to judge, and why. Then the expectation does not hold.
     fn judged(&self, watch: &Watch<'_>) -> Result<(bool, String), String> {
         let name = |kind: usize| &self.scenario.threads[kind].name;
         match &watch.expectation.what {
             Expected::Measure { measure, of, window, relation, bound, tolerance } => {
                 let value = self.value(*measure, *of, *window, watch.tally.as_ref())?;
                 let holds = |value: Exact| relation.holds(value, *bound, *tolerance);
-                // Of what is another number than was expected, it shows.
+                // A number that is not the expected one must look different.
                 let is_told = |rounded: Exact, digits: u32| {
                     holds(rounded) == holds(value) && (holds(value) || is_apart(value, *bound, rounded, digits))
                 };
@@ -68,7 +68,7 @@ impl Measures<'_> {
     }
 
     /// # Errors
-    /// There is no such number: why.
+    /// There is no such number, and why.
     fn value(
         &self,
         measure: Measure,
@@ -78,7 +78,7 @@ impl Measures<'_> {
     ) -> Result<Exact, String> {
         let (from, to) = window.unwrap_or((0, self.now));
         if to > self.now {
-            return Err(format!("all was over at {}", exact(self.now)));
+            return Err(format!("the simulation was over at {}", exact(self.now)));
         }
         let capacity = self.capacity(from, to);
         let hundredths = |ran: i128| {
@@ -98,7 +98,7 @@ impl Measures<'_> {
         match measure {
             Measure::Share | Measure::Idle => hundredths(tally.ran),
             Measure::Response(Statistic::Worst) => match tally.worst_response() {
-                // More than it has taken, and who knows how much: not the whole nanosecond that is next.
+                // The job takes longer than this, but not known to be a whole nanosecond longer.
                 Some((taken, true)) => Ok(Exact::new(2 * i128::from(taken) + 1, 2)),
                 Some((taken, false)) => Ok(Exact::from(taken)),
                 None => Err("no job is done".to_owned()),
@@ -116,7 +116,7 @@ impl Measures<'_> {
         }
     }
 
-    /// When the last one of all that there are to be ended.
+    /// When the last thread ended, if all that are to come have come.
     fn end(&self, kind: usize) -> Option<i64> {
         let Tally { came, refusals, end, .. } = &self.tallies[kind];
         let thread = &self.scenario.threads[kind];
@@ -125,7 +125,7 @@ impl Measures<'_> {
     }
 }
 
-/// With as many digits as show whether it is as expected, which `is_told` says of a number that is rounded to so many.
+/// The value with enough digits to show whether it is as expected: `is_told` decides for each number of digits.
 fn shown(value: Exact, unit: Unit, is_told: impl Fn(Exact, u32) -> bool) -> String {
     match unit {
         Unit::Percent => {
@@ -146,7 +146,7 @@ fn shown(value: Exact, unit: Unit, is_told: impl Fn(Exact, u32) -> bool) -> Stri
     }
 }
 
-/// Of a number that is no less than 0 and has no more digits.
+/// For a number that is not negative and has no more digits than these.
 fn decimal(value: Exact, digits: u32) -> String {
     let Some((rest, of)) = value.rest() else { return value.floor().to_string() };
     let ten = 10_i128.saturating_pow(digits);
@@ -154,7 +154,7 @@ fn decimal(value: Exact, digits: u32) -> String {
     format!("{}.{}", value.floor(), part.trim_end_matches('0'))
 }
 
-/// Whether a number that is rounded to so many digits is told from what was expected, if it is another one.
+/// Whether the rounded value differs from the expected one, unless the two are equal.
 fn is_apart(value: Exact, expected: Exact, rounded: Exact, digits: u32) -> bool {
     value == expected || expected.rounded(digits) != rounded
 }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(is(ninth, "11.1111111111111"), "11 and 1/9%");
         assert_eq!(is(ninth, "80"), "11.11%");
         assert_eq!(is(Exact::from(7), "7.00000000000001"), "7%");
-        // What is refused although it is the same, as by `<`.
+        // A value may be equal to the bound and fail, as with `<`.
         assert_eq!(shown(Exact::from(50), Unit::Percent, |_, _| true), "50%");
         assert_eq!(shown(Exact::from(50), Unit::Percent, |_, _| false), "50%");
     }

@@ -1,5 +1,5 @@
-//! What threads cause for others, in no time: it happens when all that run have come to compute, to wait, or to the end of their jobs. So
-//! nobody is interrupted who has nothing left to compute.
+//! What threads cause for others in no time. It happens once all running threads compute, wait, or have ended their
+//! jobs. So no thread that has nothing left to compute is interrupted.
 
 use catapults_compiler::scenario::Phase;
 
@@ -7,39 +7,39 @@ use super::super::policy::Runner;
 use super::lines::Told;
 use super::{Done, ThreadId, World};
 
-/// What happens to others. The dispatcher, and so the policy, hears of it after whatever its cause does at this instant.
+/// An effect on others. The dispatcher, and so the policy, hears of it after all that its cause does at this instant.
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
-    /// What these waited for has come.
+    /// The waits of these threads are over.
     Wakes(Vec<ThreadId>),
-    /// A lock was left on this processor, where whoever waits for it may have lent the turn.
+    /// A lock was unlocked on this processor. Its turn may be lent by a thread that waits for the lock.
     Left(usize),
-    /// What these waited for may be free, or is theirs.
+    /// What this thread waits for may be free, or was given to it.
     Told(Told),
     /// The host has changed a variable of the thread.
     Changed(ThreadId),
-    /// A thread of a kind is created, in this generation of those that were at this instant.
+    /// A thread of this kind is created; see `Live` for its generation.
     Creates { kind: usize, processor: usize, generation: usize },
-    /// All threads of a kind.
+    /// All threads of a kind are suspended.
     Suspends(usize),
-    /// See above.
+    /// All threads of a kind are resumed.
     Resumes(usize),
-    /// The policy hears of the beginning of a job of this thread, which does not wait for it.
+    /// The policy is told that this thread, which did not have to wait, begins a job.
     Releases(ThreadId),
-    /// It hears that this thread, in its life of this number, has changed a variable of its own.
+    /// The policy is told that this thread, in the life of this number, has changed a variable of its own.
     Changes(ThreadId, u64),
 }
 
 impl<R: Runner> World<'_, '_, R> {
     pub(super) fn causes(&mut self, effect: Effect) {
         match (self.effects.last_mut(), effect) {
-            // All at once.
+            // All are woken at once.
             (Some(Effect::Wakes(threads)), Effect::Wakes(others)) => threads.extend(others),
             (_, effect) => self.effects.push(effect),
         }
     }
 
-    /// In the order in which they were caused. Who waited for that goes on.
+    /// Effects happen in the order in which they were caused. Then the threads go on that were held up by them.
     pub(super) fn effects_happen(&mut self) -> Done {
         while !self.effects.is_empty() || !self.held_up.is_empty() {
             for effect in std::mem::take(&mut self.effects) {
@@ -50,7 +50,7 @@ impl<R: Runner> World<'_, '_, R> {
                 self.dispatcher.preempted_at_last()?;
             }
             for (processor, thread) in std::mem::take(&mut self.held_up) {
-                // Else it goes on when it runs again.
+                // Otherwise it goes on when it runs again.
                 if self.processors.get(processor).is_some_and(|cpu| cpu.running == Some(thread)) {
                     self.run_instantaneous(processor)?;
                 }
@@ -69,7 +69,7 @@ impl<R: Runner> World<'_, '_, R> {
             Effect::Suspends(kind) => self.suspends(kind),
             Effect::Resumes(kind) => self.resumes(kind),
             Effect::Releases(thread) => self.dispatcher.releases(thread),
-            // One that has ended meanwhile has changed nothing that matters.
+            // If it has ended, its changes do not matter.
             Effect::Changes(thread, life) if self.live(thread).is_some_and(|live| live.life == life) => {
                 self.dispatcher.changes(thread)
             }
@@ -77,7 +77,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// Takes out what its policy has yet to hear of variables that the thread itself has changed.
+    /// Takes out the changes of the thread's own variables of which its policy is yet to be told.
     pub(super) fn own_changes(&mut self, thread: ThreadId) -> Vec<Effect> {
         let effects = std::mem::take(&mut self.effects).into_iter();
         let (own, others) =
@@ -86,7 +86,7 @@ impl<R: Runner> World<'_, '_, R> {
         own
     }
 
-    /// Whether what the thread has caused must happen before it does this: it asks for what the effects change, or it runs on
+    /// Whether the effects must happen before the thread begins this phase: it asks for what they change, or it runs on
     /// a turn that it must give back first.
     pub(super) fn is_held_up(&self, processor: usize, thread: ThreadId, phase: &Phase) -> bool {
         if self.effects.is_empty() {
@@ -103,8 +103,8 @@ impl<R: Runner> World<'_, '_, R> {
                 let creates = |effect: &Effect| matches!(effect, Effect::Creates { kind, .. } if kind == other);
                 on_lent_turn || self.effects.iter().any(creates)
             }
-            // Who is told that something is free may want this one, too: nobody waits twice for whoever is less urgent. And one that
-            // has changed a variable of its own may have lost the processor by it.
+            // The next thread that is told may want this, too: no thread waits twice for a less urgent one. And a
+            // change of its own variable may have cost the thread the processor.
             Phase::Lock(_) | Phase::Wait(_) => {
                 let before = |effect: &Effect| {
                     matches!(effect, Effect::Told(_))

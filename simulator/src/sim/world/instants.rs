@@ -1,23 +1,23 @@
-//! What happens at one instant, and in which order: see [`Order`]. Whatever it is, the dispatcher decides once, after all of it.
+//! What happens at one instant, in the order of [`Order`]. The dispatcher decides once, after all of it.
 
 use super::super::policy::Runner;
 use super::effects::Effect;
 use super::{Cpu, Done, MOST_PASSES, ThreadId, World};
 use crate::sim::plans::Planned;
 
-/// The kinds of what happens at one instant, in this order: what is done, what is different from then on, what comes. Several of one
-/// kind happen in the order in which they were planned.
+/// Kinds of happenings at one instant, in this order: what is done, what is different from then on, what comes.
+/// Happenings of one kind keep the order in which they were planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
-    /// Threads have computed enough, on whatever processor; each does what takes no time, and then all that they cause happens.
+    /// Threads have computed enough. Each does what takes no time, and then all that they cause happens.
     Computed,
     /// Timers of policies expire.
     Timers,
-    /// Quanta: who has run for a tick while others wait.
+    /// Quanta: a thread has run for a tick while others wait.
     Ticks,
-    /// What the scenario does from outside.
+    /// The scenario's actions from outside.
     Outside,
-    /// What threads waited for has come.
+    /// The waits of threads are over.
     Waits,
     /// Threads come.
     Arrivals,
@@ -30,15 +30,15 @@ impl Order {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Happening {
-    /// Thread of this kind comes.
+    /// A thread of this kind comes.
     Arrival(usize),
-    /// What a thread waited for; of its life with this number.
+    /// A thread's wait is over, in the life of this number.
     Wake(u32, u64),
-    /// Who runs on a processor has computed enough, in the turn of this number.
+    /// A processor's thread has computed enough, in the turn of this number.
     Computed(usize, u64),
     Tick(usize, u64),
     Moment(usize),
-    /// The host looks whether what threads wait for has come.
+    /// The host looks whose waits are over.
     Poll,
 }
 
@@ -57,7 +57,7 @@ impl Planned for Happening {
 }
 
 impl Happening {
-    /// Whether the turn goes on that it is of.
+    /// Whether the turn that it belongs to still goes on.
     pub(super) fn can_happen(&self, processors: &[Cpu]) -> bool {
         match *self {
             Happening::Computed(processor, turn) | Happening::Tick(processor, turn) => {
@@ -69,7 +69,7 @@ impl Happening {
 }
 
 impl<R: Runner> World<'_, '_, R> {
-    /// All that happens now, and then the decisions that follow.
+    /// All that happens now, and the decisions that follow.
     pub(super) fn instant(&mut self) -> Done {
         let nobody_ran = (0..self.processors.len()).all(|processor| self.dispatcher.turn(processor).is_none());
         Order::ALL.into_iter().try_for_each(|order| self.step(order))?;
@@ -79,7 +79,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.settle()
     }
 
-    /// At the end nothing comes any more: what is done by then is done.
+    /// At the end, nothing new comes. What is computed by then counts.
     pub(super) fn last_instant(&mut self) -> Done {
         self.computed()
     }
@@ -101,7 +101,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.planned.take(self.now, order, |planned| planned.can_happen(&self.processors))
     }
 
-    /// All have computed before any of them goes on, for what one does can take the processor from another.
+    /// All threads have computed before one goes on, because what that one does can take the processor from another.
     fn computed(&mut self) -> Done {
         let mut go_on = std::mem::take(&mut self.go_on);
         while let Some(happening) = self.take(Order::Computed) {
@@ -129,8 +129,8 @@ impl<R: Runner> World<'_, '_, R> {
         Ok(())
     }
 
-    /// When the next timer of a policy does. One that is armed anew for the instant at which it expired again and again waits for a
-    /// tick, as at a host that looks for them at its ticks.
+    /// When the policies' next timer expires. A timer that is armed again and again for the instant at which it expires
+    /// waits for a tick, as on a host that looks for timers at its ticks.
     pub(super) fn expires(&mut self) -> Option<i64> {
         let earliest = if self.armed_anew { self.now + self.scenario.tick } else { self.now };
         self.dispatcher.next_timeout().map(|instant| instant.max(earliest))
@@ -160,7 +160,7 @@ impl<R: Runner> World<'_, '_, R> {
                 self.looks();
                 Ok(())
             }
-            // It has a step of its own.
+            // `computed` handles it.
             Happening::Computed(..) => Ok(()),
         }
     }
@@ -169,8 +169,8 @@ impl<R: Runner> World<'_, '_, R> {
         self.live(thread).is_some_and(|live| live.life == life && live.waits)
     }
 
-    /// Whether the host, all of whose processors compute, is to look before it hears that the thread can go on. A processor that
-    /// somebody waits for gets something to do at this instant.
+    /// Whether the host, whose processors are all busy, must poll before it hears that the thread's wait is over. A
+    /// processor for which a thread waits gets a thread at this instant.
     fn is_polled(&self, thread: ThreadId) -> bool {
         let idle =
             |processor| self.dispatcher.current(processor).is_none() && !self.dispatcher.someone_waits(processor);

@@ -1,4 +1,4 @@
-//! Who is left when nothing happens any more, and what each waits for: in words.
+//! Says which threads are left when nothing happens any more, and what each waits for.
 
 use catapults_compiler::scenario::Phase;
 
@@ -41,13 +41,13 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// The phase that the thread has begun to wait in.
+    /// The phase in which the thread waits.
     fn waits_in_phase(&self, live: &Live) -> Option<&Phase> {
         let place = live.phase.checked_sub(1).filter(|_| live.waits)?;
         self.scenario.threads[live.kind].phases.get(place)
     }
 
-    /// In the scenario, of the phase that it began last.
+    /// The scenario's line of the phase that the thread began last.
     pub(super) fn line(&self, live: &Live) -> u32 {
         let places = &self.scenario.threads[live.kind].places;
         places.get(live.phase.saturating_sub(1)).map_or(0, |at| at.line)

@@ -1,4 +1,4 @@
-//! Those that wait for a lock or a semaphore, in line, and whom the framework serves (`compiler/src/framework/service.rs`).
+//! The lines of threads that wait for locks and semaphores, served as `compiler/src/framework/service.rs` describes.
 //!
 //! ```text
 //! waits ──told that it may be free──► awake ──runs──► has it
@@ -6,8 +6,9 @@
 //!   └───────────── another was faster ◄───────┘
 //! ```
 //!
-//! Whoever can be passed over only so often keeps its place in line until it has what it waits for, and those in line do not pass over
-//! each other. Else it leaves the line when it is told, and comes to its end again.
+//! If a waiting thread can be passed over only so often (`passed_over`), it keeps its place in line until it has what
+//! it waits for, and waiting threads do not pass over each other. Otherwise it leaves the line when told, and may join
+//! its end again.
 
 use catapults_compiler::framework::{Next, Service};
 
@@ -22,15 +23,15 @@ pub(super) struct Line {
 
 struct Waiter {
     thread: ThreadId,
-    /// How often one that came later had it before.
+    /// How often a thread that came later was faster.
     passed: u32,
-    /// It was told that it may go on, and has not looked since.
+    /// It was told that it may go on, but has not looked yet.
     awake: bool,
     /// It lends its turns to the owner.
     lends: bool,
-    /// It has what it waits for, and takes it when it runs.
+    /// It owns what it waits for, and takes it when it runs.
     given: bool,
-    /// No other began to wait at this number.
+    /// Unique: no other wait has this number.
     since: u64,
 }
 
@@ -41,7 +42,7 @@ pub(super) enum Thing {
     Semaphore(usize),
 }
 
-/// Somebody who waits, and may go on.
+/// A waiting thread that may go on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
     pub(super) thing: Thing,
@@ -51,7 +52,7 @@ pub(super) struct Told {
 }
 
 impl Line {
-    /// Whether it waits in vain so far.
+    /// Whether the thread waits here and was not told to look again.
     pub(super) fn holds_up(&self, thread: ThreadId) -> bool {
         self.waiters.iter().any(|waiter| waiter.thread == thread && !waiter.awake)
     }
@@ -60,18 +61,18 @@ impl Line {
         self.waiters.iter_mut().find(|waiter| waiter.thread == thread)
     }
 
-    /// It has it. Whether it was given to it.
+    /// The thread leaves the line, because it has what it waited for. Whether that was given to it.
     pub(super) fn leaves(&mut self, thread: ThreadId) -> bool {
         let Some(place) = self.waiters.iter().position(|waiter| waiter.thread == thread) else { return false };
         self.waiters.remove(place).given
     }
 
-    /// It waits, or has been told and has not looked yet.
+    /// Whether it waits, or was told and has not looked yet.
     pub(super) fn has(&self, thread: ThreadId) -> bool {
         self.waiters.iter().any(|waiter| waiter.thread == thread)
     }
 
-    /// It was given what it waits for.
+    /// Whether it was given what it waits for.
     pub(super) fn is_given(&self, thread: ThreadId) -> bool {
         self.waiters.iter().any(|waiter| waiter.thread == thread && waiter.given)
     }
@@ -80,7 +81,7 @@ impl Line {
         self.waiters.iter().any(|waiter| waiter.thread == thread && waiter.lends && !waiter.awake)
     }
 
-    /// Those that lend their turns to whoever is the owner.
+    /// The threads that lend their turns to the owner.
     pub(super) fn lenders(&self) -> Vec<ThreadId> {
         self.waiters.iter().filter(|waiter| waiter.lends && !waiter.awake).map(|waiter| waiter.thread).collect()
     }
@@ -101,7 +102,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// The framework has such things: the scenario was checked for that.
+    /// Always there: the scenario was checked for it.
     fn service(&self, thing: Thing) -> Option<&Service> {
         match thing {
             Thing::Lock(_) => self.lock_service.as_ref(),
@@ -116,7 +117,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// A thread begins to wait, or goes on with it: another one was faster.
+    /// A thread begins to wait, or goes on because another one was faster.
     pub(super) fn stands_in_line(&mut self, thing: Thing, thread: ThreadId, lends: bool) {
         if let Some(live) = self.live_mut(thread) {
             (live.waits, live.wants) = (true, Some(thing));
@@ -136,8 +137,9 @@ impl<R: Runner> World<'_, '_, R> {
         self.those_at(thing).waiters.insert(place, waiter);
     }
 
-    /// What is free goes to whoever comes first, or that is told so, as soon as others hear of anything. Who it is, and whether it has
-    /// been given it. `but`: one that is about to be suspended. `at_once`: it is given it, however seldom it was passed over.
+    /// Gives what is free to the first thread in line, or tells it so. It hears of that with the other effects. Returns
+    /// the thread, and whether it was given it. `but`: a thread that is about to be suspended. `at_once`: gives it,
+    /// however seldom it was passed over.
     pub(super) fn serves(&mut self, thing: Thing, but: Option<ThreadId>, at_once: bool) -> Option<(ThreadId, bool)> {
         let (next, passed_over) = self.service(thing).map(|service| (service.next.clone(), service.passed_over))?;
         if next == Next::All {
@@ -166,7 +168,7 @@ impl<R: Runner> World<'_, '_, R> {
         Some((thread, given))
     }
 
-    /// Who comes first keeps its place until it has what is free: another one in line that looks leaves it to it.
+    /// Whether the thread must leave what is free to the first in line, which keeps its place.
     pub(super) fn is_behind(&self, thing: Thing, thread: ThreadId) -> bool {
         let keeps_place = self.service(thing).is_some_and(|service| service.passed_over.is_some());
         let line = self.line_of(thing);
@@ -176,14 +178,14 @@ impl<R: Runner> World<'_, '_, R> {
             && first.is_some_and(|first| first != thread)
     }
 
-    /// One that comes, and has not waited, has what is free.
+    /// A thread that has not waited takes what is free.
     pub(super) fn passes_over(&mut self, thing: Thing) {
         for waiter in &mut self.those_at(thing).waiters {
             waiter.passed = waiter.passed.saturating_add(1);
         }
     }
 
-    /// Its place in line. Who is suspended is passed by; where nobody owns what is given, only for another one.
+    /// The first in line to be served. Suspended threads are skipped; at a semaphore, only in favour of another thread.
     fn first(&self, thing: Thing, but: Option<ThreadId>) -> Option<usize> {
         let line = self.line_of(thing);
         let stands = |waiter: &Waiter| !waiter.given;
@@ -197,10 +199,10 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// Who waits is told that it may go on: it looks again when it runs.
+    /// Tells a waiting thread that it may go on. It looks again when it runs.
     pub(super) fn hears(&mut self, told: &Told) -> Done {
         let thread = told.thread;
-        // It may have looked meanwhile, on a turn of its own.
+        // On a turn of its own, it may have looked meanwhile.
         if self.live(thread).is_none_or(|live| !live.waits || live.wants != Some(told.thing)) {
             return Ok(());
         }
@@ -214,7 +216,7 @@ impl<R: Runner> World<'_, '_, R> {
         Ok(())
     }
 
-    /// It begins anew with the phase in which it waits.
+    /// It begins its waiting phase anew.
     pub(super) fn looks_again(&mut self, thread: ThreadId) {
         if let Some(live) = self.live_mut(thread) {
             live.waits = false;
@@ -224,7 +226,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.is_ready(thread);
     }
 
-    /// A turn of its own has come to a thread that lends its turns to nobody any more.
+    /// A thread that does not lend its turns any more has got a turn of its own.
     pub(super) fn runs_for_itself(&mut self, thread: ThreadId) {
         let Some(thing) = self.live(thread).filter(|live| live.waits).and_then(|live| live.wants) else { return };
         if let Some(waiter) = self.those_at(thing).waiter(thread) {
@@ -233,7 +235,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.looks_again(thread);
     }
 
-    /// As a host does that looks before it decides: all whose wait may be over are told.
+    /// As on a host that looks before it decides: tells all threads whose wait may be over.
     pub(super) fn looks_at_lines(&mut self) -> Done {
         self.to_look = false;
         let locks = (0..self.locks.len()).map(Thing::Lock);
@@ -257,7 +259,7 @@ impl<R: Runner> World<'_, '_, R> {
         Ok(())
     }
 
-    /// A thread is about to be suspended: what was left to it, and it has not taken yet, goes to another one.
+    /// The thread is about to be suspended. What was left to it, and it has not taken yet, goes to another thread.
     pub(super) fn passes_on(&mut self, thread: ThreadId) {
         let runs = (0..self.processors.len()).any(|processor| self.dispatcher.current(processor) == Some(thread));
         let Some(Thing::Lock(lock)) = self.live(thread).filter(|_| !runs).and_then(|live| live.wants) else { return };
@@ -275,7 +277,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// It was to be suspended, and is not any more. What it waits for may have been free for some time.
+    /// A suspension that had not begun was taken back. What the thread waits for may have been free for some time.
     pub(super) fn looks_after_all(&mut self, thread: ThreadId) -> Done {
         let Some(thing @ Thing::Lock(_)) = self.live(thread).filter(|live| live.waits).and_then(|live| live.wants)
         else {

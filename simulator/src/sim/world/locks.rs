@@ -1,4 +1,4 @@
-//! Locks: who has one, and what the protocol does for it while others wait.
+//! Locks: who owns one, and what its protocol does for the owner while others wait.
 
 use catapults_compiler::framework::{self, Framework, Inheritance};
 use catapults_compiler::scenario::{Lock as Said, Protocol};
@@ -16,25 +16,25 @@ pub(super) struct Lock {
     acts: Acts,
 }
 
-/// What is done for the owner.
+/// What a lock does for its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acts {
     Not,
-    /// Who waits lends it its turns.
+    /// Waiting threads lend it their turns.
     Lends,
-    /// The host raises its variable to that of who waits.
+    /// The host raises its variable to the waiting thread's.
     Raises,
     Ceiling(i64),
 }
 
-/// The variables of threads that the host keeps on account of locks, if it does.
+/// The variables of threads that the host keeps because of locks.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// By which it orders those that wait, and which it may raise.
+    /// Orders waiting threads, and may be raised.
     pub(super) urgency: Option<String>,
-    /// Who runs loses the processor to one that becomes ready and is more urgent.
+    /// A thread that becomes ready and is more urgent preempts the running one.
     pub(super) preempts: bool,
-    /// Told of each change of it.
+    /// The event that tells of each change of `urgency`.
     pub(super) told: Option<EventId>,
     ceiling: Option<String>,
 }
@@ -75,7 +75,7 @@ impl Lock {
 }
 
 impl<R: Runner> World<'_, '_, R> {
-    /// Whether it has it.
+    /// Whether the thread has the lock now.
     pub(super) fn locks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done<bool> {
         if self.locks[lock].owner.is_none() && self.is_behind(Thing::Lock(lock), thread) {
             self.goes_to_the_next(lock, None, true);
@@ -89,7 +89,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
         let lends = match self.locks[lock].acts {
             Acts::Lends => true,
-            // Who has a ceiling is as urgent as it can be, but for a policy that knows of none.
+            // The ceiling makes its owner urgent enough, unless the owner's policy does not import ceilings.
             Acts::Ceiling(_) => !self.knows_ceilings(owner),
             Acts::Raises => {
                 self.inherits(owner, thread)?;
@@ -124,7 +124,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// Who waits for whom, if the owner of the lock waits for the thread, which is about to wait for the lock.
+    /// The ring of waits, if the lock's owner waits, perhaps through others, for the thread that wants the lock.
     fn ring(&self, owner: ThreadId, thread: ThreadId, lock: usize) -> Option<Vec<String>> {
         let mut ring = vec![self.waiting(thread, lock)];
         let mut next = owner;
@@ -171,8 +171,8 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// A lock that is free. Whether somebody is told. `at_once`: see `serves`; whose turn it is waits for the lock, too, and lends to whoever
-    /// comes first.
+    /// The lock is free. Whether a thread is told. `at_once`: see `serves`; set if the turn's thread, too, waits for
+    /// the lock and lends to the first in line.
     pub(super) fn goes_to_the_next(&mut self, lock: usize, but: Option<ThreadId>, at_once: bool) -> bool {
         let served = self.serves(Thing::Lock(lock), but, at_once);
         let owner = served.filter(|(_, given)| *given).map(|(thread, _)| thread);
@@ -189,7 +189,7 @@ impl<R: Runner> World<'_, '_, R> {
         variable.is_some_and(|variable| self.dispatcher.value_of(thread, variable).is_some())
     }
 
-    /// The greatest of the locks that it has.
+    /// The greatest ceiling of the locks that it holds.
     fn ceiling_of(&self, thread: ThreadId) -> Option<i64> {
         let held = self.live(thread).into_iter().flat_map(|live| &live.held);
         let ceilings = held.filter_map(|lock| match self.locks[*lock].acts {
@@ -199,7 +199,7 @@ impl<R: Runner> World<'_, '_, R> {
         ceilings.max()
     }
 
-    /// In force at once, and told by no event.
+    /// Changes take effect at once, without an event.
     fn has_ceiling(&mut self, thread: ThreadId) {
         let Some(variable) = self.kept.ceiling.clone() else { return };
         let own = self.live(thread).and_then(|live| live.own_ceiling);
@@ -210,7 +210,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// What a thread begins with.
+    /// The ceiling with which a thread begins.
     pub(super) fn own_ceiling(&self, thread: ThreadId) -> Option<Value> {
         self.dispatcher.value_of(thread, self.kept.ceiling.as_deref()?)
     }

@@ -16,7 +16,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// Who runs there does what takes no time, until it computes, or does not run any more.
+    /// The running thread does what takes no time, until it computes or does not run any more.
     pub(super) fn run_instantaneous(&mut self, processor: usize) -> Done {
         let Some(thread) = self.processors[processor].running else { return Ok(()) };
         loop {
@@ -28,7 +28,7 @@ impl<R: Runner> World<'_, '_, R> {
                 );
             }
             if self.dispatcher.current(processor) != Some(thread) {
-                // Before it may be given the processor again, which is not to be taken for its going on.
+                // Before it may get the processor again: that would look as if it had never left.
                 self.stops(processor);
                 return Ok(());
             }
@@ -37,7 +37,7 @@ impl<R: Runner> World<'_, '_, R> {
             let (kind, place) = (live.kind, live.phase);
             let phases = &scenario.threads[kind].phases;
             if self.is_held_up(processor, thread, &phases[place]) {
-                // What it has done is done, if it has yet to leave the processor.
+                // What the thread has done is done, even if it has yet to leave the processor.
                 let is_periodic = scenario.threads[kind].period.is_some();
                 if matches!(phases[place], Phase::End) || matches!(phases[place], Phase::Exit) && !is_periodic {
                     self.job_done(thread, kind);
@@ -131,7 +131,7 @@ impl<R: Runner> World<'_, '_, R> {
                     let timers = if timer.shared { &mut self.timers } else { &mut live.timers };
                     let expired = timers.entry(timer.number).or_insert(live.came);
                     let expires = expired.saturating_add(period);
-                    // A relative one that is late counts from now; an absolute one has its rounds made up for.
+                    // A late relative timer counts from now. An absolute one makes up for its rounds.
                     *expired = if timer.absolute { expires } else { expires.max(now) };
                     if expires > now {
                         self.waits_until(thread, expires);
@@ -157,7 +157,7 @@ impl<R: Runner> World<'_, '_, R> {
                         return self.waits_for_ever(processor, thread, self.join_event);
                     }
                 }
-                // Itself at once.
+                // A thread suspends itself at once.
                 Phase::Suspend(other) if *other == kind => self.suspends(kind)?,
                 Phase::Suspend(other) => self.causes(Effect::Suspends(*other)),
                 Phase::Resume(other) => self.causes(Effect::Resumes(*other)),
@@ -184,14 +184,14 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// The policy hears that who runs there begins a job before that does anything else: it may lose the processor by it. On a turn that
-    /// is lent to it, it is as if it were another's.
+    /// The policy is told of the running thread's next job before the thread does anything else, because the thread may
+    /// lose the processor by it. On a lent turn, it is an effect, as if of another thread.
     fn begins_late(&mut self, processor: usize, thread: ThreadId) -> Done {
         if !self.dispatcher.is_on_own_turn(processor) {
             self.causes(Effect::Releases(thread));
             return Ok(());
         }
-        // What it has changed in the job before comes first.
+        // First, the policy is told what the thread changed in its last job.
         for effect in self.own_changes(thread) {
             self.happens_to_others(effect)?;
         }
@@ -199,9 +199,9 @@ impl<R: Runner> World<'_, '_, R> {
         self.dispatcher.preempted_at_last()
     }
 
-    /// Whether it comes to the end of its job, or waits, before it computes or needs anything that others may have.
+    /// Whether it will end its job or wait before it computes or needs anything that others may have.
     pub(super) fn has_nothing_left(&self, live: &Live) -> bool {
-        /// More is not looked at.
+        /// How many phases are looked at.
         const MOST: usize = 1000;
         let phases = &self.scenario.threads[live.kind].phases;
         let (mut place, mut rounds) = (live.phase, live.rounds.clone());
@@ -242,7 +242,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// Once, whenever the thread comes to say so.
+    /// Counts the job once, however often the thread comes here.
     fn job_done(&mut self, thread: ThreadId, kind: usize) {
         let Some(live) = self.live_mut(thread) else { return };
         if std::mem::replace(&mut live.job_done, true) {
@@ -253,7 +253,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.dispatcher.job_done(thread, released);
     }
 
-    /// Whether it goes on at once, since the next period has begun.
+    /// Whether the thread goes on at once, because its next period has begun.
     fn next_period(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done<bool> {
         let of = &self.scenario.threads[kind];
         let (period, relative) = (of.period.unwrap_or(1), of.relative);
@@ -277,19 +277,19 @@ impl<R: Runner> World<'_, '_, R> {
     }
 
     fn exits(&mut self, processor: usize, thread: ThreadId, kind: usize) -> Done {
-        // It has no lock, as the scenario was checked for: nobody waits for it, and it runs on a turn of its own.
+        // The scenario was checked: it holds no lock, so no thread waits for it, and it runs on its own turn.
         if self.scenario.threads[kind].period.is_none() {
             self.job_done(thread, kind);
         }
         self.leaves(processor, Leaving::Waits);
-        // Whoever has its number next is another one.
+        // The next thread with its number is another one.
         self.processors.iter_mut().for_each(|cpu| cpu.last = cpu.last.filter(|last| *last != thread));
         self.measures.ended(kind, thread, self.now);
         let state = &mut self.kinds[kind];
         if let Some(ended) = self.lives[thread.0 as usize - 1].take() {
             state.living.swap_remove(ended.place);
             self.living -= 1;
-            // The last one has its place now.
+            // Another thread was moved to its place.
             if let Some(moved) = state.living.get(ended.place)
                 && let Some(moved) = &mut self.lives[moved.0 as usize - 1]
             {
@@ -303,7 +303,7 @@ impl<R: Runner> World<'_, '_, R> {
     }
 }
 
-/// Where a `repeat` goes on: in its next round, or behind the last.
+/// Where a `repeat` goes on: in the next round, or after the last.
 fn next_round(rounds: &mut Vec<(usize, u64)>, place: usize, times: u64, end: usize) -> usize {
     match rounds.last_mut() {
         Some((start, 0)) if *start == place => {

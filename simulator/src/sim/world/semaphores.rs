@@ -10,7 +10,7 @@ pub(super) struct Semaphore {
 }
 
 impl<R: Runner> World<'_, '_, R> {
-    /// Whether it goes on.
+    /// Whether the thread goes on.
     pub(super) fn waits_for(&mut self, processor: usize, thread: ThreadId, semaphore: usize) -> Done<bool> {
         let of = &mut self.semaphores[semaphore];
         let given = of.line.is_given(thread);

@@ -1,5 +1,5 @@
-//! The priority of a thread where the host itself goes by it: a variable of threads that the host keeps, and raises for the owner of a
-//! lock, as FreeRTOS does (`xTaskPriorityInherit`, `xTaskPriorityDisinherit`, `vTaskPrioritySet`).
+//! Priorities by which the host itself goes: a thread variable that it keeps, and raises for the owner of a lock, as
+//! FreeRTOS does (`xTaskPriorityInherit`, `xTaskPriorityDisinherit`, `vTaskPrioritySet`).
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.live(thread).map_or(0, |live| live.urgency)
     }
 
-    /// What a thread begins with: whatever it is given, or else the default of its policy.
+    /// The priority with which a thread begins: the given one, or its policy's default.
     pub(super) fn first_urgency(&self, thread: ThreadId, values: &[(&str, Value)]) -> i64 {
         let Some(variable) = self.kept.urgency.as_deref() else { return 0 };
         let given = values.iter().find(|(name, _)| *name == variable).map(|(_, value)| *value);
@@ -24,7 +24,7 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// Somebody assigns a variable of a thread; whether its policy is to hear of it. While the owner of a lock has another priority because of that, it keeps the greater.
+    /// Assigns a thread's variable. Whether its policy must be told. An inherited priority is kept if it is greater.
     pub(super) fn assigns(&mut self, thread: ThreadId, name: &str, value: Value) -> bool {
         let Some((live, urgency)) = self.of_urgency(thread, name, value) else {
             return self.dispatcher.assign(thread, name, value);
@@ -39,7 +39,7 @@ impl<R: Runner> World<'_, '_, R> {
         match urgency.cmp(&before) {
             Ordering::Less => self.fell.push(thread),
             Ordering::Equal => {}
-            // Also one that waits still: the kernel does not look.
+            // Even if it still waits: the kernel does not check that.
             Ordering::Greater => self.is_ready(thread),
         }
         changed
@@ -51,7 +51,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.live_mut(thread).filter(|_| is_it).map(|live| (live, urgency))
     }
 
-    /// The owner of a lock is as urgent as who is about to wait for it. Whoever the owner waits for is not.
+    /// A lock's owner inherits the priority of a thread about to wait for it. Owners for which that owner waits do not.
     pub(super) fn inherits(&mut self, owner: ThreadId, waiter: ThreadId) -> Done {
         let urgency = self.urgency(waiter);
         if self.urgency(owner) >= urgency {
@@ -61,7 +61,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.says(owner)
     }
 
-    /// It has given a lock back. It is as urgent as before once it has none. Whether it is less so now.
+    /// The thread has released a lock. With its last lock, it loses what it has inherited. Whether it has.
     pub(super) fn disinherits(&mut self, thread: ThreadId) -> bool {
         let fallen = self.live(thread).filter(|live| live.held.is_empty() && live.urgency != live.own_urgency);
         let Some(own) = fallen.map(|live| live.own_urgency) else { return false };
@@ -79,20 +79,21 @@ impl<R: Runner> World<'_, '_, R> {
         }
     }
 
-    /// The policy hears that the host has changed it.
+    /// Tells the policy that the host has changed the variable.
     pub(super) fn says(&mut self, thread: ThreadId) -> Done {
         if self.live(thread).is_some() { self.dispatcher.tells(thread, self.kept.told) } else { Ok(()) }
     }
 
-    /// It could run from now on: the host may look whether it is more urgent than who does.
+    /// The thread could run from now on. The host will look whether it is more urgent than a running one.
     pub(super) fn is_ready(&mut self, thread: ThreadId) {
         if self.kept.preempts {
             self.became_ready.push(thread);
         }
     }
 
-    /// Whom the policy leaves the processor gives it up to who has become ready and is more urgent, or if it is less urgent itself than
-    /// it was, as far as the host goes by that. Of one that the policy has taken it from the host says nothing more: it is READY by then.
+    /// A running thread that the policy leaves the processor loses it to a more urgent thread that has become ready, or
+    /// if it became less urgent itself, if the host preempts. A thread that the policy has preempted is READY; the host
+    /// does nothing more.
     pub(super) fn host_preempts(&mut self) -> Done {
         let (ready, fell) = (std::mem::take(&mut self.became_ready), std::mem::take(&mut self.fell));
         if !self.kept.preempts {

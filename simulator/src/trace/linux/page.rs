@@ -1,24 +1,24 @@
-//! Pages of HTML that `systrace` writes: the text of ftrace stands in them, between lines of a program that shows it. What would be
-//! a sign of HTML, or of the program, is written in another way there, which is undone.
+//! The pages of HTML that `systrace` writes. They contain the text of ftrace between lines of a program that shows it.
+//! In that text, characters that mean something to HTML or the program are escaped; this is undone.
 
 use std::borrow::Cow;
 
 /// Where the text is.
 #[derive(Default)]
 pub(super) enum Page {
-    /// This is no page: all is text.
+    /// The file is no page, but all text.
     #[default]
     None,
-    /// Before it, between parts of it, or after it.
+    /// Before the text, between its parts, or after it.
     Outside,
     /// In `<script class="trace-data" type="application/text">`.
     Inside,
-    /// In `var linuxPerfData = "\`, as older ones have it: each line ends with `\n\`, the last one may with `\n";`.
+    /// In `var linuxPerfData = "\`, as in older pages: each line ends with `\n\`, but the last one may end with `\n";`.
     Quoted,
 }
 
 impl Page {
-    /// Of a file that begins like this.
+    /// Whether a file with this beginning is a page.
     pub(super) fn of(start: &[u8]) -> Self {
         let start = String::from_utf8_lossy(&start[..start.len().min(1 << 10)]).to_lowercase();
         let start = start.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
@@ -30,20 +30,20 @@ impl Page {
         !matches!(self, Page::None)
     }
 
-    /// What of a line is text of a recording.
+    /// The part of a line that is text of the recording.
     pub(super) fn text<'l>(&mut self, line: &'l str) -> Option<Cow<'l, str>> {
         match self {
             Page::None => Some(Cow::Borrowed(line)),
             Page::Outside => {
                 if let Some(text) = assigned(line) {
                     *self = Page::Quoted;
-                    // It may begin there.
+                    // The text may begin in this line.
                     return if text.trim_end() == "\\" { None } else { self.text(text) };
                 }
                 let (_, after) = line.split_once("class=\"trace-data\"")?;
                 let (_, text) = after.split_once('>')?;
                 *self = Page::Inside;
-                // It may begin there, and end.
+                // The text may begin and end in this line.
                 self.text(text)
             }
             Page::Inside => match line.split_once("</script") {
@@ -58,7 +58,7 @@ impl Page {
                 let text = line.strip_suffix("\\n\\").unwrap_or_else(|| {
                     *self = Page::Outside;
                     let last = line.trim_end_matches(';').trim_end();
-                    // Of one that was cut off all is text.
+                    // In a line that was cut off, all is text.
                     let text = last.strip_suffix('"').unwrap_or(line);
                     text.strip_suffix("\\n").unwrap_or(text)
                 });
@@ -69,16 +69,16 @@ impl Page {
     }
 }
 
-/// What begins in a line of the program as the text of a recording.
+/// The start of the text, in a line of the program.
 fn assigned(line: &str) -> Option<&str> {
     let (_, after) = line.split_once("linuxPerfData")?;
     after.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')
 }
 
-/// What HTML has for signs of its own.
+/// HTML's names for characters.
 const NAMED: [(&str, char); 6] = [("amp", '&'), ("lt", '<'), ("gt", '>'), ("quot", '"'), ("apos", '\''), ("nbsp", ' ')];
 
-/// A text without `&lt;`, `&#60;`, `&#x3c;` and the like. Each is undone once: `&amp;lt;` is `&lt;`.
+/// Undoes `&lt;`, `&#60;`, `&#x3c;` and the like, each once: `&amp;lt;` becomes `&lt;`.
 fn decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -105,12 +105,12 @@ fn letter(name: &str) -> Option<char> {
         None => (number, 10),
     };
     let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
-    // One of a line's end would make two lines of one.
+    // An escaped line end would split the line.
     let letter = char::from_u32(u32::from_str_radix(digits, radix).ok().filter(|_| is_number)?)?;
     (!letter.is_control()).then_some(letter)
 }
 
-/// A text in a string of the program, in which a backslash stands before quotes and backslashes.
+/// The content of a string of the program, in which quotes and backslashes have a backslash before them.
 fn unquoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();

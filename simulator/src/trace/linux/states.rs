@@ -1,5 +1,5 @@
-//! States of threads that Linux tells as numbers, as `trace-cmd report -R` prints them: which bit is which is another thing in each of
-//! three times, and no text says of which kernel it is; Perfetto's recordings may. Otherwise it shows in the numbers themselves, if at all.
+//! States of threads that Linux writes as numbers, as in `trace-cmd report -R`. The meanings of the bits have changed
+//! twice. No text tells its kernel, but Perfetto's recordings may. Otherwise, only the numbers may show it.
 //!
 //! ```text
 //!              running   1      2      4   8    16      32      64      128        256         more
@@ -8,10 +8,10 @@
 //! from 4.20    0         sleep  disk   stopped  dead    zombie  parked  idle       256 preempted
 //! ```
 //!
-//! Between 4.14 and 4.19 a number is twice as large as it was to be, so that who runs has 1, but for later ones of these kernels, in which it was
-//! mended. The processor's own idle thread always runs.
+//! From 4.14 to 4.19, numbers were by mistake twice as large, so a running thread has 1. Later ones of these kernels
+//! were corrected. A processor's idle thread always runs.
 
-/// Which numbers stand for what.
+/// What numbers stand for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::trace) enum Numbering {
     /// Until 4.13.
@@ -27,7 +27,7 @@ const EXITS: u64 = 0x10 | 0x20;
 const DISK: u64 = 2;
 
 impl Numbering {
-    /// What that is, for people.
+    /// The meaning, for people.
     pub(in crate::trace) fn in_words(self) -> &'static str {
         match self {
             Numbering::Old => "as until Linux 4.13, where 64 is a thread that exits",
@@ -36,10 +36,10 @@ impl Numbering {
         }
     }
 
-    /// The letter that the kernel prints for it.
+    /// The kernel's letter for it.
     pub(in crate::trace) fn letter(self, state: u64) -> &'static str {
         match self {
-            // 4096 is above all of them, and halves to 2048.
+            // 4096 is greater than all of them, and becomes 2048.
             Numbering::Shifted => Numbering::New.letter(if state == 1 { 0 } else { state >> 1 }),
             Numbering::New => match state & 0xff {
                 0 if state == 0 => "R",
@@ -50,7 +50,7 @@ impl Numbering {
             },
             Numbering::Old => {
                 const DEAD: u64 = 0x40;
-                // Threads of the kernel that wait for work: 1024 beside 2 is no preemption.
+                // Kernel threads that wait for work: with 2, 1024 is no preemption.
                 const IDLE: u64 = 0x400 | DISK;
                 match state {
                     0 => "R",
@@ -65,23 +65,23 @@ impl Numbering {
     }
 }
 
-/// What numbers have been seen.
+/// Which numbers occurred.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::trace) struct Seen {
-    /// Of idle threads.
+    /// In idle threads.
     idle_is_one: bool,
     idle_is_zero: bool,
-    /// Such as there are from 4.20 on alone, or until 4.13.
+    /// Numbers that exist only from 4.20 on, or only until 4.13.
     new: bool,
     old: bool,
-    /// 64: it exits, or is parked, which is rare.
+    /// 64: the thread exits; or it is parked, which is rare.
     exits_or_parked: bool,
-    /// Of whatever thread.
+    /// In any thread.
     any: bool,
     zero: bool,
 }
 
-/// A thread that is not known; none that is idle.
+/// An unknown thread, but no idle one.
 pub(in crate::trace) const UNKNOWN: u32 = u32::MAX;
 
 /// The first two numbers of a kernel's release, such as `5.10.43-android12`.
@@ -91,7 +91,7 @@ pub(in crate::trace) fn release(text: &str) -> Option<(u32, u32)> {
 }
 
 impl Seen {
-    /// A thread leaves its processor; 0: the idle one.
+    /// A thread leaves its processor; 0: an idle thread.
     pub(in crate::trace) fn leaves(&mut self, thread: u32, state: u64) {
         self.any = true;
         self.zero |= state == 0;
@@ -107,7 +107,7 @@ impl Seen {
         }
     }
 
-    /// What they stand for, in a kernel of this release, and whether that is certain.
+    /// What numbers stand for in a kernel of this release, and whether that is certain.
     pub(in crate::trace) fn numbering(&self, release: Option<(u32, u32)>) -> (Numbering, bool) {
         let shifted = self.idle_is_one && !self.idle_is_zero;
         match release {
@@ -120,7 +120,7 @@ impl Seen {
         }
         match (self.old, self.new) {
             (true, _) => (Numbering::Old, true),
-            // Whoever runs has 0 there.
+            // In that kernel, running threads have 0.
             (false, true) => (Numbering::New, self.zero),
             (false, false) if self.exits_or_parked => (Numbering::Old, false),
             (false, false) => (Numbering::New, self.zero || !self.any),
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(of("3.10.0-1160.el7.x86_64", &[(7, 64)]), (Numbering::Old, true));
         assert_eq!(of("5.10.43-android12-9", &[(7, 64)]), (Numbering::New, true));
         assert_eq!(of("6.1", &[(0, 1)]), (Numbering::New, true));
-        // Some of these were mended.
+        // Some of these kernels were corrected.
         assert_eq!(of("4.19.87", &[(0, 1), (7, 2)]), (Numbering::Shifted, true));
         assert_eq!(of("4.19.87", &[(0, 0), (7, 1)]), (Numbering::New, true));
         assert_eq!(of("4.14.1", &[(7, 2)]), (Numbering::New, false));

@@ -9,7 +9,7 @@ fn imported(text: &str) -> (Imported, Vec<u8>) {
     (imported, out.into_inner())
 }
 
-/// The threads that ran and were ready, in milliseconds.
+/// How long threads ran and were ready, in milliseconds.
 fn times(trace: &[u8], name: &str) -> [u64; 3] {
     let summary = summarise(&mut Reader::new(Cursor::new(trace)).unwrap(), &mut || {}).unwrap();
     let thread = &summary.threads[name];
@@ -24,7 +24,7 @@ const WAITS: &str =
  a-1 [000] d..2. 1.060: sched_switch: prev_comm=a prev_pid=1 prev_state=X ==> next_comm=swapper next_pid=0
 ";
 
-/// Newer kernels and `perf sched record` tell of the one, older ones of the other; where both are told the first counts.
+/// Newer kernels and `perf sched record` have one event, older kernels the other. If both occur, the first counts.
 #[test]
 fn who_is_woken_is_ready() {
     let waking = "b-2 [000] d..2. 1.020: sched_waking: comm=a pid=1 prio=120 target_cpu=000";
@@ -75,7 +75,7 @@ fn names_can_be_like_what_stands_between_them() {
         let expected = format!("{from} 812 S > {to} 9");
         let [full, brief] = switch(from, to);
         assert_eq!(full, expected);
-        // There the name has no blanks around it.
+        // There, no blanks surround the name.
         if from.trim() == from {
             assert_eq!(brief, expected);
         }
@@ -83,7 +83,7 @@ fn names_can_be_like_what_stands_between_them() {
     assert_eq!(told("x-1 [0] d. 1.0: sched_waking: comm=a pid=1 pid=5 prio=1 target_cpu=000"), "a pid=1 5");
 }
 
-/// Fields as they are, without arrows, as `trace-cmd report -R` and the option `fields` of newer kernels print them.
+/// Fields without arrows, as `trace-cmd report -R` and the option `fields` of newer kernels print them.
 #[test]
 fn fields_can_stand_alone() {
     let told = |fields: &str| match event(&format!("x-1 [0] d. 1.0: sched_switch: {fields}"), Numbering::New)
@@ -137,7 +137,7 @@ fn numbers_are_those_of_a_kernel() {
     assert_eq!(of([(7, 2049), (0, 0), (8, 1026), (9, 0)]), ["7 preempted", "8 blocked", "9 switched-out"]);
 }
 
-/// Who is preempted while it was about to wait is ready: the kernel has not taken it from those that are.
+/// A thread that is preempted on its way to waiting is READY: the kernel has not yet taken it from its queue.
 #[test]
 fn who_is_preempted_on_the_way_to_sleep_is_ready() {
     let text = WAITS.replace("prev_pid=1 prev_state=S", "prev_pid=1 prev_state=S+").replace(" WOKEN\n", "");
@@ -146,7 +146,7 @@ fn who_is_preempted_on_the_way_to_sleep_is_ready() {
     assert_eq!(times(&trace, "a"), [20, 40, 0]);
 }
 
-/// What people bring: other ends of lines, a mark of UTF-8, digits of nanoseconds, differences of times, `-l` of trace-cmd.
+/// Variants that people have: other line ends, a UTF-8 mark, nanoseconds, time differences, `-l` of trace-cmd.
 #[test]
 fn texts_differ_in_what_does_not_matter() {
     let of = |text: &str| {
@@ -156,7 +156,7 @@ fn texts_differ_in_what_does_not_matter() {
     };
     let plain = WAITS.replace("WOKEN", "b-2 [000] d..2. 1.020: sched_waking: comm=a pid=1 prio=120 target_cpu=000");
     let expected = [20, 30, 10];
-    // `of` counts switches alone.
+    // `of` only counts switches.
     let switches =
         |text: &str| text.replace(" b-2 [000] d..2. 1.020: sched_waking: comm=a pid=1 prio=120 target_cpu=000\n", "");
     let (all, trace) = imported(&plain);
@@ -172,7 +172,7 @@ fn texts_differ_in_what_does_not_matter() {
     assert_eq!(of(&plain.replace("a-1 [000]", "sched_switch: a-1 [000]")), expected);
 }
 
-/// The text of ftrace in a page of systrace.
+/// ftrace's text in a page of systrace.
 #[test]
 fn a_page_has_a_text_in_it() {
     let lines = WAITS.replace(" WOKEN\n", "");
@@ -187,7 +187,7 @@ fn a_page_has_a_text_in_it() {
     let (told, _) =
         imported(&format!("<html>\n<script>\nvar linuxPerfData = \"\\\n# tracer: nop\\n\\\n{quoted}\";\n</script>\n"));
     assert_eq!((told.events, told.unreadable), (4, 0));
-    // The last line may have the end of the text.
+    // The text may end in the last line.
     let last = quoted.trim_end_matches("\\\n");
     let (told, _) = imported(&format!("<html>\n<script>\nvar linuxPerfData = \"\\\n{last}\";\n</script>\n"));
     assert_eq!((told.events, told.unreadable), (4, 0));
@@ -211,7 +211,8 @@ fn other_formats_are_known() {
     assert_eq!(of(&format!("a-1 [000] d..2 1.5: {switch}")), None);
 }
 
-/// What cannot be is counted, and the first of it told: who runs twice, who leaves a processor where another runs, time that goes back.
+/// Contradictions are counted, and the first is told: threads that run twice or leave where another runs, time that
+/// goes back.
 #[test]
 fn contradictions_have_a_place() {
     let switch = |processor: u16, time: &str, from: u32, to: u32| {
@@ -224,7 +225,7 @@ fn contradictions_have_a_place() {
     };
     assert_eq!(first(&[switch(0, "1.0", 0, 1), switch(0, "1.1", 1, 2), switch(1, "1.2", 0, 1)]), (0, None));
     let twice = [switch(0, "1.0", 0, 1), switch(1, "1.1", 0, 1)];
-    let said = "thread 1 runs on processor 0, and begins to on 1".to_owned();
+    let said = "thread 1 runs on processor 0, and begins to run on 1".to_owned();
     assert_eq!(first(&twice), (1, Some((2, said))));
     let other = [switch(0, "1.0", 0, 1), switch(0, "1.1", 2, 3), switch(0, "1.2", 0, 1)];
     let said = "thread 2 leaves processor 0, where thread 1 runs".to_owned();
@@ -246,7 +247,7 @@ fn a_line_without_an_end_is_refused() {
     assert!(matches!(refused, Unimported::Endless(1)));
 }
 
-/// It is the trace that cannot be written.
+/// An error of writing the trace is told as such.
 #[test]
 fn a_full_disk_is_not_the_recording_s_fault() {
     struct Full;

@@ -1,23 +1,23 @@
-//! Packets that Perfetto has compressed are one field of another packet: the same sequence of them as a file, by zlib.
+//! A compressed packet of Perfetto has one field: a sequence of packets as in a file, compressed by zlib.
 
 use std::io::{self, BufReader, Read};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// What is compressed in `packed`, as a file, a little at a time.
+/// The expanded content of `packed`, as a file that is read bit by bit.
 pub(super) fn inflated(packed: &[u8]) -> BufReader<Inflating<'_>> {
     BufReader::new(Inflating { packed, inflate: Decompress::new(true), ended: false })
 }
 
 pub(super) struct Inflating<'p> {
-    /// What has not been read of it.
+    /// What is left to read.
     packed: &'p [u8],
     inflate: Decompress,
     ended: bool,
 }
 
 impl Read for Inflating<'_> {
-    /// One that is cut off is an error, which `flate2`'s own readers take for its end.
+    /// An input that is cut off is an error. `flate2`'s own readers take it for the end.
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while !self.ended && !into.is_empty() {
             let (read, made) = (self.inflate.total_in(), self.inflate.total_out());

@@ -7,7 +7,7 @@ use prost::Message;
 use super::*;
 use crate::trace::{Reader, What};
 
-/// Each on its own, as in a file.
+/// Puts each packet as in a file.
 fn file(packets: &[Packet]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for packet in packets {
@@ -66,7 +66,7 @@ fn imported(bytes: &[u8]) -> Result<(Imported, Vec<String>), Unimported> {
     Ok((imported, lines))
 }
 
-/// The second processor's events lie between those of the first, which stand before them.
+/// The second processor's events come between those of the first, but after them in the file.
 #[test]
 fn bundles_that_overlap_are_sorted_by_time() {
     let one = packet(0, vec![switch(10, (0, 0), 5), switch(40, (5, 1), 0)], None);
@@ -79,7 +79,7 @@ fn bundles_that_overlap_are_sorted_by_time() {
     assert_eq!(lines[5..], ["40 0 0 idle", "50 1 7 exited", "50 1 0 idle"]);
 }
 
-/// Whom a compact switch ends is who ran there before, also by another bundle.
+/// A compact switch ends the thread that ran there before, even if that began in another bundle.
 #[test]
 fn compact_switches_end_whoever_ran() {
     let compact = Compact {
@@ -169,7 +169,7 @@ fn what_is_compressed_and_cannot_be_read_is_said_with_its_place() {
         let said = said(whole[..length].to_vec());
         assert!(said.contains(&format!("at byte {at}: what is compressed in it cannot be read")), "{length}: {said}");
     }
-    // Its checksum.
+    // Damages the checksum.
     let mut other = whole.clone();
     *other.last_mut().unwrap() ^= 1;
     assert!(said(other).contains("cannot be read"));
@@ -179,7 +179,7 @@ fn what_is_compressed_and_cannot_be_read_is_said_with_its_place() {
     assert!(said(again.compressed.unwrap()).ends_with("is compressed again"));
 }
 
-/// Few bytes that become many are refused, not waited for.
+/// A few bytes that expand to very many are refused at once.
 #[test]
 fn a_compressed_packet_may_not_become_more_than_so_much() {
     let others = file(&[Packet { zstd_compressed: Some(vec![0; 1 << 20]), ..Packet::default() }]);
@@ -208,7 +208,7 @@ fn texts_are_no_packets() {
     assert!(!is_perfetto(b""));
 }
 
-/// What numbers of states stand for is told by the kernel's release, or by the numbers; or is not certain, which is said.
+/// What numbers for states stand for follows from the kernel's release or the numbers. Uncertainty is reported.
 #[test]
 fn states_are_of_the_kernel_that_recorded_them() {
     let kernel = |release: &str| Packet {
@@ -224,7 +224,7 @@ fn states_are_of_the_kernel_that_recorded_them() {
             lines.iter().any(|line| line == "1 0 7 preempted" || line == "1 0 7 switched-out"),
         )
     };
-    // 1 sleeps, but from 4.14 to 4.19, where it is the one that could go on; and some of these were mended.
+    // 1 sleeps; but from 4.14 to 4.19 it could go on, unless the kernel was corrected.
     assert_eq!(of(Some("5.10.43-android12"), &[events(1)]), (false, false));
     assert_eq!(of(Some("4.9.0"), &[events(1)]), (false, false));
     assert_eq!(of(None, &[events(1)]), (true, false));
@@ -232,10 +232,10 @@ fn states_are_of_the_kernel_that_recorded_them() {
     let idle = packet(1, vec![switch(1, (0, 1), 9)], None);
     assert_eq!(of(Some("4.14.2"), &[events(1), idle.clone()]), (false, true));
     assert_eq!(of(None, &[events(1), idle]), (false, true));
-    // Who runs has 0 there, and not in the others.
+    // In this kernel, running threads have 0.
     assert_eq!(of(None, &[events(0)]), (false, true));
     assert_eq!(of(Some("6.1"), &[events(256)]), (false, true));
-    // 256 is another thing there.
+    // Here, 256 stands for something else.
     let idle = packet(1, vec![switch(1, (0, 1), 9)], None);
     assert_eq!(of(Some("4.19.1"), &[events(256), idle]), (false, false));
 }

@@ -1,4 +1,4 @@
-//! What threads did, as the text of a scenario.
+//! The text of a scenario in which threads do again what they did.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ impl Collector {
         if processors > 1 {
             let _ = writeln!(text, "  processors {processors};");
         }
-        // The policy that recorded draws the same again.
+        // So that the policy that was recorded draws the same.
         if let Some(seed) = header.seed.filter(|seed| *seed != 1 && i64::try_from(*seed).is_ok()) {
             let _ = writeln!(text, "  seed {seed};");
         }
@@ -57,7 +57,7 @@ impl Collector {
             }
             text.push_str(if life.phases.len() > 8 { "\n  }\n" } else { " }\n" });
         }
-        // At the end nothing more happens.
+        // Nothing happens at the end.
         for (instant, thread, value) in self.moments.iter().filter(|(instant, ..)| *instant < length) {
             let of = thread.map_or(String::new(), |thread| format!("{}.", names[thread]));
             let _ = writeln!(text, "  at {} {{ set {of}{} }}", time(*instant), given(value));
@@ -76,7 +76,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
-/// A name of its own: that in the trace, where a scenario can have it, or one like it.
+/// A unique name: the trace's, if a scenario can have it, or a similar one.
 fn identifier(name: &str, number: usize, names: &mut HashSet<String>) -> String {
     let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
     let mut like: String = name.chars().take(40).map(letter).collect();

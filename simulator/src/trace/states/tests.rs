@@ -1,6 +1,6 @@
 use super::*;
 
-/// Whatever a file says, what is kept of its threads has a bound.
+/// Whatever a file says, memory for its threads is bounded.
 #[test]
 fn no_more_threads_are_followed_than_a_host_can_have() {
     let mut states = States::new(false);

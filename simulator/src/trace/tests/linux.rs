@@ -34,7 +34,7 @@ what is this?
     assert_eq!(records.iter().map(told).collect::<Vec<_>>(), expected);
 }
 
-/// Lines that are no events: those of others and of stacks are counted apart from those that nobody can read.
+/// Lines of other events and of stacks are counted apart from unreadable lines.
 #[test]
 fn lines_that_cannot_be_read_are_counted() {
     let told = |line: &str| {
@@ -46,7 +46,7 @@ fn lines_that_cannot_be_read_are_counted() {
     assert_eq!(told(event), (1, 0, 0));
     for length in (1..event.len()).filter(|length| event.is_char_boundary(*length)) {
         let (events, others, unreadable) = told(&event[..length]);
-        // Cut off behind the thread's number it is whole, and within the name of the event it is another one's.
+        // Cut off after the thread's number, the line is whole; within the event's name, it is another event's.
         assert!(
             match &event[..length] {
                 cut if cut.contains("pid=9") => events == 1,
@@ -80,8 +80,8 @@ fn lines_that_cannot_be_read_are_counted() {
     assert_eq!(told(&"x".repeat(200_000)), (0, 0, 1), "a long line is one");
 }
 
-/// Who ran where events are lost, and who was ready or waited, is in no state that is known until it is mentioned again; who runs
-/// on another processor runs on.
+/// After lost events, threads that ran there, were ready or waited have no known state until their next event. Threads
+/// on other processors run on.
 #[test]
 fn nothing_is_made_up_of_what_linux_has_lost() {
     let text = "
