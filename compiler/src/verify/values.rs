@@ -304,22 +304,19 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
                 (inside, _) => Range::of(Value::Bool(inside)),
             }
         }
-        Expression::In(Thread::Local(local), container) => match state.places(*local) {
-            Some(places)
-                if !places.iter().any(|spot| in_it(spot, container))
-                    && !(places.contains(&Spot::Elsewhere) && runs_there(policy, container)) =>
-            {
-                Range::of(Value::Bool(false))
+        Expression::In(Thread::Local(local), container) => {
+            let Some(places) = state.places(*local) else { return Range::any(policy, Type::Bool) };
+            let elsewhere = places.contains(&Spot::Elsewhere);
+            let possible =
+                places.iter().any(|spot| in_it(spot, container)) || elsewhere && runs_there(policy, container);
+            let mut known = places.iter().filter(|spot| **spot != Spot::Elsewhere);
+            let certain = known.all(|spot| in_it(spot, container)) && (!elsewhere || all_run_there(policy, container));
+            match (possible, certain) {
+                (false, _) => Range::of(Value::Bool(false)),
+                (true, true) if !matches!(container, ContainerRef::Element { .. }) => Range::of(Value::Bool(true)),
+                (true, _) => Range::any(policy, Type::Bool),
             }
-            Some(places)
-                if places.iter().all(|spot| {
-                    in_it(spot, container) || *spot == Spot::Elsewhere && all_run_there(policy, container)
-                }) && !matches!(container, ContainerRef::Element { .. }) =>
-            {
-                Range::of(Value::Bool(true))
-            }
-            Some(_) | None => Range::any(policy, Type::Bool),
-        },
+        }
         Expression::Same(one, other) => match (state.places(*one), state.places(*other)) {
             (_, _) if one == other => Range::of(Value::Bool(true)),
             (Some(places), Some(others)) if places.is_disjoint(others) => Range::of(Value::Bool(false)),
