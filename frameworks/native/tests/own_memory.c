@@ -91,7 +91,9 @@ static void schedule_threads(void) {
             if (is_ready)
                 require(catapults_schedule(client, &port, CATAPULTS_WAKEUP_ON_BLOCK) == 0);
             struct catapults_message *notice;
-            require(catapults_port_receive(&port, &notice) == 0);
+            /* It may have been taken back since, by a client that is ready again. */
+            if ((is_ready ? catapults_port_tryreceive : catapults_port_receive)(&port, &notice) != 0)
+                continue;
             is_ready = notice->kind == CATAPULTS_NOTICE_READY || notice->kind == CATAPULTS_NOTICE_YIELDED;
             ended = notice->kind == CATAPULTS_NOTICE_EXITED;
         }

@@ -40,8 +40,9 @@ static void *schedule_first_in_first_out(void *argument) {
             if (catapults_port_count(&port) == 0)
                 wakeups++;
         }
-        do {
-            require(catapults_port_receive(&port, &message) == 0);
+        /* What came may have been taken back since, by a client that is ready again. */
+        for (bool waits = !current; (waits ? catapults_port_receive : catapults_port_tryreceive)(&port, &message) == 0;
+             waits = false) {
             switch (message->kind) {
             case CATAPULTS_NOTICE_READY:
                 ready[count++] = message->sender;
@@ -64,7 +65,7 @@ static void *schedule_first_in_first_out(void *argument) {
             default:
                 strcat(order, "message ");
             }
-        } while (catapults_port_count(&port));
+        }
     }
     return argument;
 }

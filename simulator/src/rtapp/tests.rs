@@ -180,7 +180,7 @@ fn priorities_are_turned_the_right_way_round() {
     }
     // The second round is of SCHED_FIFO.
     let turning = r#""phases": {"p": {"priority": 5, "run": 1}, "q": {"policy": "SCHED_FIFO", "run": 1}}"#;
-    assert!(refused(turning).unwrap_err().starts_with("tasks.a.phases.p.priority: the thread is of one class"));
+    assert!(refused(turning).unwrap_err().starts_with("tasks.a.phases.p.priority: the thread has one class"));
     assert!(refused(&format!(r#""loop": 1, {turning}"#)).is_ok());
 }
 

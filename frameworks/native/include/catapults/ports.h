@@ -128,10 +128,11 @@ enum catapults_sensitivity {
 
 /*
  * Lends the caller's turn, and those that follow, to a client of the port, and waits for a message there. 0: there is
- * one to receive; with several processors it may be taken back first (catapults_port_tryreceive). EAGAIN: the target is
- * blocked, and the caller asked to be woken then. EINVAL: it is no client of the port. EBUSY: another thread schedules
- * there. EDEADLK: the target waits for the caller. EPIPE: the port is closed. ETIMEDOUT. The port must outlive its
- * clients.
+ * one to receive. It may be taken back before the caller receives it, by a client that another processor or an
+ * interruption makes ready again. So receive it with catapults_port_tryreceive; after EAGAIN all is as before, and the
+ * caller schedules again. EAGAIN: the target is blocked, and the caller asked to be woken then. EINVAL: it is no client
+ * of the port. EBUSY: another thread schedules there. EDEADLK: the target waits for the caller. EPIPE: the port is
+ * closed. ETIMEDOUT. The port must outlive its clients.
  */
 int catapults_schedule(catapults_t target, catapults_port_t *port, enum catapults_sensitivity sensitivity);
 int catapults_schedule_until(catapults_t target, catapults_port_t *port, enum catapults_sensitivity sensitivity,
