@@ -11,10 +11,10 @@ use super::{Handling, walk};
 
 /// Returns whether there was no error.
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool {
-    let before = diagnostics.errors();
     if handling.policy.links.is_empty() {
         return true;
     }
+    let mut right = true;
     walk::statements(&handling.handler.body, &mut |statement| {
         let Some(state) = handling.before(statement.id) else { return };
         let touched = touched(handling.policy, statement).filter(|(local, _)| is_elsewhere(state, *local));
@@ -25,8 +25,9 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool 
         let diagnostic = Diagnostic::error("E0419", title, statement.at, label);
         let help = format!("test where it is first: `if ({} in ready) {{ … }}`", name.trim_matches('`'));
         diagnostics.push(handling.called(statement, diagnostic).help(help));
+        right = false;
     });
-    diagnostics.errors() == before
+    right
 }
 
 /// The named thread that a statement moves (`true`), or re-files where it runs (`false`).

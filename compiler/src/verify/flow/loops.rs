@@ -81,7 +81,8 @@ impl Engine<'_> {
     /// `foreach u in t.owner`: either no round, or one with a thread that can be anywhere.
     pub(super) fn followed(&mut self, starts: Vec<State>, cursor: LocalId, body: &Block, at: At) -> Vec<State> {
         let policy = self.course.policy;
-        let starts: Vec<State> = starts.into_iter().map(|state| state.without(cursor)).collect();
+        // What links name is not followed, so nobody knows whether there is a round.
+        let starts: Vec<State> = starts.into_iter().map(|state| state.without(cursor).unsure()).collect();
         let named = |state: &State| {
             let state = state.clone().placed(cursor, state.anywhere(policy))?;
             self.step(state, at, || format!("a thread is named, as `{}`", self.course.handler.locals[cursor.0].name))
