@@ -319,11 +319,9 @@ static const struct catapults_stop *admit(struct processor *here, struct schedul
     return NULL;
 }
 
-/* It has ended, and the policy has been told, or has stopped: who goes on. */
-static __attribute__((noinline)) struct dispatcher_thread *after_exit(struct processor *here,
-                                                                      struct dispatcher_thread *self,
-                                                                      struct dispatcher_thread *heir,
-                                                                      const struct catapults_stop *stop) {
+/* It has ended, and the policy has been told, or has stopped. */
+static void ended(struct processor *here, struct dispatcher_thread *self, struct dispatcher_thread *heir,
+                  const struct catapults_stop *stop) {
     if (UNLIKELY(stop))
         core_contain(here, self->scheduler, "exit", stop, NULL, NULL);
     TRACE(TRACE_EXITED, self, 0);
@@ -337,6 +335,14 @@ static __attribute__((noinline)) struct dispatcher_thread *after_exit(struct pro
         core_rouse(here, self, NULL);
     if (UNLIKELY(gives_up && !first))
         core_give_up(here, self);
+}
+
+/* The same: who goes on. */
+static __attribute__((noinline)) struct dispatcher_thread *after_exit(struct processor *here,
+                                                                      struct dispatcher_thread *self,
+                                                                      struct dispatcher_thread *heir,
+                                                                      const struct catapults_stop *stop) {
+    ended(here, self, heir, stop);
     return here->turn == self ? await(here) : go_on_without(here);
 }
 

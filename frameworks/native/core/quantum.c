@@ -10,9 +10,12 @@
  * they are interrupted. The timer is not touched when threads come and go. So a program whose threads give up the
  * processor by themselves pays for one interruption per tick and per sleep, however many turns they take.
  */
+#include "core/containment.h"
 #include "core/outside.h"
 #include "core/quantum.h"
+#include "core/raise.h"
 #include "core/ready.h"
+#include "core/tree.h"
 
 /* Nanoseconds by which sleepers wake late, as the kernel has it for its own (timerslack). Else many that sleep for
  * moments would have the processor to themselves. */
@@ -89,4 +92,17 @@ static int64_t first_to_wake(struct processor *here, int64_t instant) {
     if (wakes < soonest)
         wakes = soonest;
     return wakes < instant && !core_is_seen_to(here, wakes) ? wakes : instant;
+}
+
+void core_raise_tick(struct processor *here, struct dispatcher_thread *turn) {
+    struct dispatcher_thread *runs = turn;
+    for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
+        bool others = UNLIKELY(here->core->several) ? core_ready_at(here, scheduler) > 0 : scheduler->runnable > 1;
+        if (HAS(scheduler, tick) && others && !taken_from(runs) && core_is_runnable(runs)) {
+            const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
+            if (UNLIKELY(stop))
+                core_contain(here, scheduler, "tick", stop, NULL, turn);
+        }
+        runs = core_above(here, runs);
+    }
 }

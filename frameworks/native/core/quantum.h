@@ -10,6 +10,10 @@
 /* Has the processor interrupted if there is a reason: see quantum.c. */
 void core_arm(struct processor *here);
 
+/* A tick: raises `tick` of the RUNNING turn at its scheduler, and of the records above it at those above, as long as
+ * something waits there. */
+void core_raise_tick(struct processor *here, struct dispatcher_thread *turn);
+
 /* Whether a processor that computes looks after threads that wake, before this one has to. A parked one does not count:
  * it may stop at any time, and nobody goes on there. */
 bool core_is_seen_to(const struct processor *here, int64_t instant);

@@ -3,11 +3,8 @@
  * decisions: as many as fit between two glances SHORT to LONG apart. So a thousand quick turns do not each pay for a
  * look at the clock, and a few long ones do not keep finished operations waiting.
  */
-#include "core/clock.h"
 #include "core/containment.h"
-#include "core/frames.h"
-#include "core/in_force.h"
-#include "core/nodes.h"
+#include "core/expiry.h"
 #include "core/outside.h"
 #include "core/quantum.h"
 #include "core/starvation.h"
@@ -30,12 +27,6 @@ static void wait_until_runnable(struct processor *here);
 static void look(int64_t now);
 static void attend_to_signals(void);
 static void run_out(int64_t now);
-static void expire_all(int64_t now);
-static void expire(struct scheduler *scheduler, int64_t now);
-
-/* More timers than this do not expire in a row: one that is always armed for the past would never let the threads
- * run. */
-enum { MOST_EXPIRED = 64 };
 
 void dispatcher_look_outside(struct processor *here) {
     glance(here, UNLIKELY(dispatcher.several) ? &here->decisions : &here->patience);
@@ -90,7 +81,7 @@ static void look(int64_t now) {
     if (UNLIKELY(dispatcher.several))
         dispatcher_look_for_processors(now);
     run_out(now);
-    expire_all(now);
+    core_expire_all(processor_here(), now);
     if (dispatcher.driver && dispatcher.driver->busy())
         dispatcher.driver->poll(dispatcher.poller ? -1 : 0);
     attend_to_signals();
@@ -137,38 +128,9 @@ void dispatcher_poll(struct processor *here) {
     if (UNLIKELY(dispatcher.several))
         dispatcher_look_for_processors(here->attended);
     run_out(here->attended);
-    expire_all(here->attended);
+    core_expire_all(here, here->attended);
     attend_to_signals();
     core_stop_polling(here);
-}
-
-static void expire_all(int64_t now) {
-    for (struct scheduler *scheduler = &dispatcher.root; scheduler; scheduler = scheduler->next)
-        expire(scheduler, now);
-}
-
-/* Raises the events of the policy's timers whose instant has come. */
-static void expire(struct scheduler *scheduler, int64_t now) {
-    struct processor *here = processor_here();
-    const struct dispatcher_thread *runs = core_running(here);
-    for (int i = 0; scheduler->timeouts && i < MOST_EXPIRED; i++) {
-        struct catapults_timer *first = scheduler->timeouts->first;
-        if (!first || first->instant > now)
-            return;
-        struct dispatcher_thread *thread = dispatcher_thread_of(first->thread);
-        const struct catapults_timeout *timeout = &scheduler->policy->timeouts[first->timeout];
-        uint16_t frame = core_see(here, thread);
-        /* What is RUNNING in that frame may be so on another processor. */
-        tell(here, scheduler, !here->polling || scheduler->node || frame != NOBODY);
-        const struct catapults_stop *stop = core_raise_timeout(here, scheduler, timeout, first->thread);
-        if (UNLIKELY(stop))
-            core_contain(here, scheduler, timeout->name, stop, NULL, runs);
-        if (UNLIKELY(scheduler->idle))
-            core_gained(here, scheduler, runs);
-        if (UNLIKELY(frame != NOBODY))
-            core_seen(here, thread, frame);
-        core_noticed(here, scheduler);
-    }
 }
 
 static void run_out(int64_t now) {

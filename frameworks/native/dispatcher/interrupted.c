@@ -4,13 +4,9 @@
  */
 #include "contexts/tools.h"
 #include "core/clock.h"
-#include "core/containment.h"
 #include "core/decide.h"
 #include "core/frames.h"
 #include "core/quantum.h"
-#include "core/raise.h"
-#include "core/ready.h"
-#include "core/tree.h"
 #include "dispatcher/instance.h"
 
 enum interruption { NOTHING_RUNS, LATER, NOW };
@@ -18,7 +14,6 @@ enum interruption { NOTHING_RUNS, LATER, NOW };
 static enum interruption look(bool may_leave);
 static __attribute__((noinline)) void interrupt(void);
 static void see_to_what_is_due(void);
-static void raise_tick(struct processor *here, struct dispatcher_thread *turn);
 
 /* `inside`: compilers may call functions of libgcc for atomic operations (aarch64). There the dispatcher's code looks
  * like the application's. */
@@ -92,27 +87,13 @@ static void see_to_what_is_due(void) {
     bool ticks = now >= here->tick;
     dispatcher_look(now);
     if (ticks)
-        raise_tick(here, here->turn);
+        core_raise_tick(here, here->turn);
     core_arm(here);
     if (UNLIKELY(dispatcher.several) && ticks && was_armed && here->armed)
         core_interrupt_others(here);
     dispatcher_unblocked();
     if (core_let_who_waits(processor_here(), now))
         dispatcher_entered();
-}
-
-/* Raises it at the scheduler of the thread and at those above, as long as something waits there. */
-static void raise_tick(struct processor *here, struct dispatcher_thread *turn) {
-    struct dispatcher_thread *runs = turn;
-    for (struct scheduler *scheduler = turn->scheduler; scheduler; scheduler = scheduler->parent) {
-        bool others = UNLIKELY(dispatcher.several) ? core_ready_at(here, scheduler) > 0 : scheduler->runnable > 1;
-        if (HAS(scheduler, tick) && others && !taken_from(runs) && core_is_runnable(runs)) {
-            const struct catapults_stop *stop = RAISE(scheduler, tick, &runs->policy);
-            if (UNLIKELY(stop))
-                core_contain(here, scheduler, "tick", stop, NULL, turn);
-        }
-        runs = core_above(here, runs);
-    }
 }
 
 void dispatcher_hold(void) {
