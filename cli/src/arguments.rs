@@ -194,7 +194,8 @@ pub struct Sim {
     /// Simulate this many processors, whatever the scenario says
     #[arg(long, value_name = "N", value_parser = whole::<u32, 1, 1024>, allow_negative_numbers = true)]
     pub processors: Option<u32>,
-    /// Run the policy compiled to machine code: several times as fast, with the same results
+    /// Run the policy compiled to machine code, on one processor under the native runtime's own core: several times as
+    /// fast, with the same results
     #[arg(long)]
     pub compiled: bool,
     /// Draw which threads ran when, how the processors were shared, and how long it took

@@ -19,17 +19,19 @@ use libloading::Library;
 
 use super::policy::{CAN_SWITCH_TO, EventId, Events, Runner, exchanged};
 use layout::{
-    BOOL, CImport, CLASSES, CList, CONTRACT, CPolicy, CRandom, CStop, CThread, CTimeout, CTimer, FLOAT, GUARD, INT,
-    MAGIC, TIME, imports, places, read, running, text, timeouts, write,
+    CImport, CLASSES, CList, CONTRACT, CPolicy, CRandom, CStop, CThread, CTimeout, CTimer, GUARD, MAGIC, TIME, imports,
+    places, read, running, text, timeouts, type_of, write,
 };
 
-mod layout;
+pub(super) mod layout;
 // The tests compare these layouts with the headers.
 #[cfg(test)]
 mod tests;
 /// A shared object that `catapults build` made from a policy.
 pub struct Object {
     policy: *const CPolicy,
+    /// Handlers report which statement moved a thread.
+    pub(super) recorded: bool,
     /// Keeps the memory of `policy` loaded.
     _library: Library,
 }
@@ -55,24 +57,24 @@ impl Object {
         if of.magic != MAGIC || of.contract != CONTRACT || of.framework_abi != framework.abi {
             return Err("it was built by another version".to_owned());
         }
-        Ok(Object { policy, _library: library })
+        Ok(Object { policy, recorded, _library: library })
     }
 
-    fn policy(&self) -> &CPolicy {
+    pub(super) fn policy(&self) -> &CPolicy {
         // SAFETY: as above.
         unsafe { &*self.policy }
     }
 }
 
 /// Zeroed memory with the alignment that policies need.
-struct Block {
+pub(super) struct Block {
     start: *mut u8,
     layout: Layout,
 }
 
 impl Block {
-    fn new(bytes: u32) -> Block {
-        let layout = Layout::from_size_align(bytes.max(16) as usize, 16).unwrap_or(Layout::new::<u128>());
+    pub(super) fn new(bytes: usize) -> Block {
+        let layout = Layout::from_size_align(bytes.max(16), 16).unwrap_or(Layout::new::<u128>());
         // SAFETY: the layout is not empty.
         let start = unsafe { alloc_zeroed(layout) };
         if start.is_null() {
@@ -81,7 +83,7 @@ impl Block {
         Block { start, layout }
     }
 
-    fn at<T>(&self, offset: u32) -> *mut T {
+    pub(super) fn at<T>(&self, offset: u32) -> *mut T {
         // SAFETY: a policy's offsets are within the size that it asks for.
         unsafe { self.start.add(offset as usize).cast() }
     }
@@ -164,7 +166,7 @@ impl<'o> Running<'o> {
             unsafe { std::mem::transmute(*of.handlers.add(place)) }
         });
         let has_nodes = policy.has_nodes();
-        let shared = has_nodes.then(|| Block::new(of.shared_size));
+        let shared = has_nodes.then(|| Block::new(of.shared_size as usize));
         if let (Some(shared), Some(share)) = (&shared, of.share) {
             // SAFETY: the block is as large as the policy asks.
             unsafe { share(shared.at(0)) };
@@ -203,7 +205,7 @@ impl<'o> Running<'o> {
 
     fn add_instance(&mut self) {
         let of = self.object.policy();
-        let instance = Block::new(of.instance_size);
+        let instance = Block::new(of.instance_size as usize);
         if let Some(shared) = &self.shared {
             // SAFETY: an instance of a policy with nodes begins with this pointer.
             unsafe { *instance.at::<*mut c_void>(0) = shared.at(0) };
@@ -365,7 +367,7 @@ impl Runner for Running<'_> {
         if self.threads.len() <= index {
             self.threads.resize_with(index + 1, || None);
         }
-        let block = self.threads[index].get_or_insert_with(|| Block::new(of.thread_size));
+        let block = self.threads[index].get_or_insert_with(|| Block::new(of.thread_size as usize));
         let record: *mut CThread = block.at(0);
         // SAFETY: the block has this size and is unused: a thread that had this number has ended.
         unsafe {
@@ -398,13 +400,7 @@ impl Runner for Running<'_> {
 
     fn set_of(&mut self, thread: ThreadId, name: &str, value: Value) -> bool {
         let of = self.object.policy();
-        let ty = match value {
-            Value::Int(_) => INT,
-            Value::Bool(_) => BOOL,
-            Value::Time(_) => TIME,
-            Value::Float(_) => FLOAT,
-        };
-        let such = |import: &&CImport| text(import.name) == name && import.ty == ty;
+        let such = |import: &&CImport| text(import.name) == name && import.ty == type_of(value);
         let import = imports(of.thread_imports, of.thread_imports_count).iter().find(such);
         let (Some(import), Some(Some(block))) = (import, self.threads.get(thread.0 as usize - 1)) else { return false };
         write(block.at(import.fallback), value)
@@ -484,7 +480,7 @@ impl Runner for Running<'_> {
 
     fn add_node(&mut self, processor: usize) -> Result<(), Stop> {
         let of = self.object.policy();
-        let node = Block::new(of.node_size);
+        let node = Block::new(of.node_size as usize);
         // SAFETY: the block is as large as the policy asks.
         unsafe {
             (*node.at::<CThread>(0)).number = u32::try_from(processor).unwrap_or(0);
@@ -555,7 +551,7 @@ impl Running<'_> {
 }
 
 /// The names in the table of handlers: events and queries, in the order of the description.
-fn members(framework: &Framework) -> Vec<String> {
+pub(super) fn members(framework: &Framework) -> Vec<String> {
     let events = framework.events.iter().map(|event| (event.at.start, event.name.clone()));
     let queries = framework.queries.iter().map(|query| (query.at.start, query.name.clone()));
     let mut all: Vec<(u32, String)> = events.chain(queries).collect();

@@ -8,11 +8,13 @@
 
 mod amounts;
 mod compiled;
+mod dispatch;
 mod dispatcher;
 mod distribution;
 mod drawn;
 mod durations;
 mod measures;
+mod native;
 mod plans;
 mod policy;
 mod record;
@@ -23,16 +25,18 @@ mod world;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::{Hierarchy, Node};
 use catapults_compiler::policy::Policy;
-use catapults_compiler::scenario::{Scenario, Subject};
+use catapults_compiler::scenario::{Action, Scenario, Subject};
 use catapults_compiler::verify::Verified;
 
 pub use compiled::Object;
+use dispatch::Dispatch;
 pub use dispatcher::{Admitted, Dispatcher, Out};
 use dispatcher::{Plan, Scheduler};
 pub use distribution::Distribution;
 pub use drawn::picture;
 pub use durations::{duration, exact, exact_since};
 pub use measures::{Tally, Verdict};
+use native::Native;
 pub use policy::{EventId, Interpreted, Runner};
 pub use record::{Kind, Record, Sink};
 pub use shares::Shares;
@@ -124,6 +128,9 @@ pub fn simulate(
         RunBy::Interpreter => Ok(run(scenario, dispatcher(deciding, framework, processors, sink)?, framework, keep)),
         RunBy::Objects(objects) => {
             let events = policy::Events::new(framework, &deciding.policies())?;
+            if is_for_the_core(scenario, deciding, framework) {
+                return Ok(run(scenario, Native::new(deciding, objects, framework, events, sink), framework, keep));
+            }
             let runner = |policy: usize| {
                 compiled::Running::new(&objects[policy], deciding.verified(policy).policy(), framework, &events)
             };
@@ -149,12 +156,16 @@ pub fn dispatcher<'a, 's>(
     Ok(Dispatcher::new(plan, events, deciding.has_nodes(), processors, sink))
 }
 
-fn run<R: Runner>(
-    scenario: &Scenario,
-    mut dispatcher: Dispatcher<'_, R>,
-    framework: &Framework,
-    keep: Keep,
-) -> Outcome {
+/// Whether compiled policies are dispatched by the native runtime's own core (`native.rs`).
+fn is_for_the_core(scenario: &Scenario, deciding: Deciding<'_>, framework: &Framework) -> bool {
+    let mut actions = scenario.moments.iter().flat_map(|moment| &moment.actions);
+    framework.name == "native"
+        && scenario.processors == 1
+        && !actions.any(|action| matches!(action, Action::Processors(_)))
+        && !deciding.has_nodes()
+}
+
+fn run(scenario: &Scenario, mut dispatcher: impl Dispatch, framework: &Framework, keep: Keep) -> Outcome {
     dispatcher.seed(scenario.seed);
     let mut world = World::new(scenario, dispatcher, framework);
     match keep {

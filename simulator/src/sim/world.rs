@@ -21,10 +21,11 @@ use catapults_compiler::vocabulary::Value;
 use fastrand::Rng;
 
 use super::amounts::{draw, nanoseconds};
-use super::dispatcher::{Admitted, Dispatcher, Out};
+use super::dispatch::Dispatch;
+use super::dispatcher::{Admitted, Out};
 use super::measures::{Leaving, Measures};
 use super::plans::Plans;
-use super::policy::{EventId, Runner};
+use super::policy::EventId;
 use effects::Effect;
 use instants::Happening;
 use lines::{Line, Thing};
@@ -55,9 +56,9 @@ const MOST_AGAIN_AT_ONCE: u32 = 100_000;
 /// How often timers can expire at one instant.
 const MOST_PASSES: u32 = 64;
 
-pub(super) struct World<'a, 's, R> {
+pub(super) struct World<'a, D> {
     scenario: &'a Scenario,
-    pub(super) dispatcher: Dispatcher<'s, R>,
+    pub(super) dispatcher: D,
     pub(super) measures: Measures<'a>,
     rng: Rng,
     pub(super) now: i64,
@@ -184,8 +185,8 @@ struct Cpu {
     switching: bool,
 }
 
-impl<'a, 's, R: Runner> World<'a, 's, R> {
-    pub(super) fn new(scenario: &'a Scenario, dispatcher: Dispatcher<'s, R>, framework: &Framework) -> Self {
+impl<'a, D: Dispatch> World<'a, D> {
+    pub(super) fn new(scenario: &'a Scenario, dispatcher: D, framework: &Framework) -> Self {
         let find = |words: &[&str]| event_for(framework, words).and_then(|name| dispatcher.event(&name));
         let of_phase = |phase: &Phase| {
             if let Phase::Block(event, _) = phase { dispatcher.event(event) } else { None }

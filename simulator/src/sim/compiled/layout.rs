@@ -5,22 +5,22 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use catapults_compiler::policy::{StateClass, Type};
 use catapults_compiler::vocabulary::{Float, Value};
 
-pub(super) const MAGIC: u32 = 0x7370_636d;
+pub(in crate::sim) const MAGIC: u32 = 0x7370_636d;
 /// `CATAPULTS_CONTRACT`. The layouts below hold for this version only.
-pub(super) const CONTRACT: u32 = 12;
+pub(in crate::sim) const CONTRACT: u32 = 12;
 /// `enum catapults_class`, from 1.
-pub(super) const CLASSES: [StateClass; 4] =
+pub(in crate::sim) const CLASSES: [StateClass; 4] =
     [StateClass::Running, StateClass::Ready, StateClass::Blocked, StateClass::Terminated];
 /// `CATAPULTS_STOP_GUARD`; any other value is `CATAPULTS_STOP_FAIL`.
-pub(super) const GUARD: u32 = 0;
+pub(in crate::sim) const GUARD: u32 = 0;
 /// The types of imports.
-pub(super) const INT: u32 = 0;
-pub(super) const BOOL: u32 = 1;
-pub(super) const TIME: u32 = 2;
-pub(super) const FLOAT: u32 = 3;
+pub(in crate::sim) const INT: u32 = 0;
+pub(in crate::sim) const BOOL: u32 = 1;
+pub(in crate::sim) const TIME: u32 = 2;
+pub(in crate::sim) const FLOAT: u32 = 3;
 
 #[repr(C)]
-pub(super) struct CThread {
+pub(in crate::sim) struct CThread {
     pub next: *mut CThread,
     pub previous: *mut CThread,
     pub container: u16,
@@ -33,14 +33,14 @@ pub(super) struct CThread {
 }
 
 #[repr(C)]
-pub(super) struct CStop {
+pub(in crate::sim) struct CStop {
     pub why: u32,
     pub line: u32,
     pub text: *const c_char,
 }
 
 #[repr(C)]
-pub(super) struct CImport {
+pub(in crate::sim) struct CImport {
     pub name: *const c_char,
     pub ty: u32,
     pub pointer: u32,
@@ -48,32 +48,32 @@ pub(super) struct CImport {
 }
 
 #[repr(C)]
-pub(super) struct CPlace {
+pub(in crate::sim) struct CPlace {
     pub event: *const c_char,
     pub line: u32,
 }
 
 #[repr(C)]
-pub(super) struct CProperty {
+pub(in crate::sim) struct CProperty {
     pub name: *const c_char,
     pub ty: i32,
     pub set: unsafe extern "C" fn(*mut c_void, *mut CThread, *const c_void),
 }
 
 #[repr(C)]
-pub(super) struct CTimeout {
+pub(in crate::sim) struct CTimeout {
     pub name: *const c_char,
     pub raise: unsafe extern "C" fn(*mut c_void, *mut CThread) -> *const CStop,
 }
 
 #[repr(C)]
-pub(super) struct CPart {
+pub(in crate::sim) struct CPart {
     pub offset: u32,
     pub size: u32,
 }
 
 #[repr(C)]
-pub(super) struct CTimer {
+pub(in crate::sim) struct CTimer {
     pub links: [*mut c_void; 3],
     pub instant: i64,
     pub thread: *mut CThread,
@@ -81,19 +81,19 @@ pub(super) struct CTimer {
 }
 
 #[repr(C)]
-pub(super) struct CList {
+pub(in crate::sim) struct CList {
     pub first: *mut CThread,
     pub last: *mut CThread,
     pub count: i64,
 }
 
 #[repr(C)]
-pub(super) struct CRandom {
+pub(in crate::sim) struct CRandom {
     pub state: [u32; 2],
 }
 
 #[repr(C)]
-pub(super) struct CPolicy {
+pub(in crate::sim) struct CPolicy {
     pub magic: u32,
     pub contract: u32,
     pub framework_abi: u32,
@@ -135,7 +135,7 @@ pub(super) struct CPolicy {
 }
 
 /// Whether the value has changed.
-pub(super) fn write(place: *mut u8, value: Value) -> bool {
+pub(in crate::sim) fn write(place: *mut u8, value: Value) -> bool {
     debug_assert!(Type::ALL.contains(&value.ty()));
     // SAFETY: the variable has the type of the value, as was checked against the policy that the object was made from.
     unsafe {
@@ -149,8 +149,18 @@ pub(super) fn write(place: *mut u8, value: Value) -> bool {
     }
 }
 
+/// The value's type, by the contract's numbers.
+pub(in crate::sim) fn type_of(value: Value) -> u32 {
+    match value {
+        Value::Int(_) => INT,
+        Value::Bool(_) => BOOL,
+        Value::Time(_) => TIME,
+        Value::Float(_) => FLOAT,
+    }
+}
+
 /// A variable of this type, by the contract's numbers.
-pub(super) fn read(place: *mut u8, ty: u32) -> Option<Value> {
+pub(in crate::sim) fn read(place: *mut u8, ty: u32) -> Option<Value> {
     // SAFETY: the policy tells the variable's type.
     unsafe {
         Some(match ty {
@@ -163,17 +173,17 @@ pub(super) fn read(place: *mut u8, ty: u32) -> Option<Value> {
     }
 }
 
-pub(super) fn text<'t>(pointer: *const c_char) -> &'t str {
+pub(in crate::sim) fn text<'t>(pointer: *const c_char) -> &'t str {
     // SAFETY: this is constant data of a policy, which stays loaded while it is at work.
     unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or("")
 }
 
-pub(super) fn imports<'t>(start: *const CImport, count: u32) -> &'t [CImport] {
+pub(in crate::sim) fn imports<'t>(start: *const CImport, count: u32) -> &'t [CImport] {
     // SAFETY: the policy tells how many there are.
     if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start, count as usize) } }
 }
 
-pub(super) fn timeouts(of: &CPolicy) -> &[CTimeout] {
+pub(in crate::sim) fn timeouts(of: &CPolicy) -> &[CTimeout] {
     if of.timeouts_count == 0 {
         &[]
     } else {
@@ -182,12 +192,12 @@ pub(super) fn timeouts(of: &CPolicy) -> &[CTimeout] {
     }
 }
 
-pub(super) fn places(of: &CPolicy) -> &[CPlace] {
+pub(in crate::sim) fn places(of: &CPolicy) -> &[CPlace] {
     // SAFETY: as above.
     if of.places_count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(of.places, of.places_count as usize) } }
 }
 
-pub(super) fn running(of: &CPolicy) -> &[CPart] {
+pub(in crate::sim) fn running(of: &CPolicy) -> &[CPart] {
     if of.running_count == 0 {
         &[]
     } else {

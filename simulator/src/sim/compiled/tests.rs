@@ -8,7 +8,8 @@ use std::mem::offset_of;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::layout::{CPart, CPlace, CProperty};
+use super::super::native::calls::{CFailure, CRecord, CState, CValue, CValues, TIMEOUT};
+use super::layout::{BOOL, CPart, CPlace, CProperty, FLOAT, INT};
 use super::*;
 
 /// C expressions, with the values that they must have according to this module.
@@ -68,6 +69,31 @@ fn layouts_and_numbers_are_those_of_the_headers() {
         adopt, handlers, yields as "yield", shared_size, node_size, sent, properties_count, properties, share,
         adopt_node,
     });
+    layout!(expected, "simulated_value", CValue { offset, size, bits });
+    layout!(expected, "simulated_values", CValues { values, count });
+    layout!(expected, "simulated_record", CRecord { kind, thread, donor, scheduler, line, event, of_scheduler, ready });
+    layout!(expected, "simulated_failure", CFailure { failed, event, stop, text });
+    layout!(expected, "simulated_state", CState { now, event_raised, suspend_thread, resume_thread, failure });
+    expected.is("SIMULATED_TIMEOUT".to_owned(), TIMEOUT as usize);
+    for (number, kind) in (1..).zip([
+        "NEW",
+        "NAMED",
+        "DISPATCHED",
+        "SWITCHED_OUT",
+        "BLOCKED",
+        "RAISED",
+        "EXITED",
+        "POLICY_OUT",
+        "SUSPENDED",
+        "RESUMED",
+        "IDLE",
+        "REFUSED",
+        "LENT",
+        "PREEMPTED",
+    ]) {
+        // `native/records.rs` relies on these.
+        expected.is(format!("TRACE_{kind}"), number);
+    }
     // `Running::disarm_all` relies on these two.
     for (link, member) in ["child", "sibling"].into_iter().enumerate() {
         expected.is(format!("offsetof(struct catapults_heap_node, {member})"), link * size_of::<*mut c_void>());
@@ -101,17 +127,21 @@ fn layouts_and_numbers_are_those_of_the_headers() {
 /// The values that a C compiler gives the expressions.
 fn of_the_headers(expected: &Expected) -> BTreeMap<String, i64> {
     let mut text =
-        "#include <stdio.h>\n#include \"catapults/list.h\"\n#include \"catapults/random.h\"\n#include \"catapults/timers.h\"\nint main(void) {\n"
+        "#include <stdio.h>\n#include \"catapults/list.h\"\n#include \"catapults/random.h\"\n#include \"catapults/timers.h\"\n#include \"catapults/trace.h\"\n#include \"simulated.h\"\nint main(void) {\n"
             .to_owned();
     for (expression, _) in &expected.0 {
         let _ = writeln!(text, "    printf(\"%lld {expression}\\n\", (long long)({expression}));");
     }
     text.push_str("}\n");
     let program = std::env::temp_dir().join(format!("catapults-layout-{}", std::process::id()));
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("frameworks/shared");
+    let simulator = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let frameworks = simulator.parent().unwrap().join("frameworks");
     let mut command = Command::new("cc");
     command.args(["-std=gnu17", "-Wall", "-Wextra", "-Werror", "-x", "c", "-", "-o"]).arg(&program);
-    command.arg("-I").arg(shared).stdin(Stdio::piped()).stderr(Stdio::piped());
+    for folder in [frameworks.join("shared"), frameworks.join("native/include"), simulator.join("core")] {
+        command.arg("-I").arg(folder);
+    }
+    command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let said = child.wait_with_output().unwrap();

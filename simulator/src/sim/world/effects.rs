@@ -3,7 +3,7 @@
 
 use catapults_compiler::scenario::Phase;
 
-use super::super::policy::Runner;
+use super::super::dispatch::Dispatch;
 use super::lines::Told;
 use super::{Done, ThreadId, World};
 
@@ -30,7 +30,7 @@ pub(super) enum Effect {
     Changes(ThreadId, u64),
 }
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     pub(super) fn causes(&mut self, effect: Effect) {
         match (self.effects.last_mut(), effect) {
             // All are woken at once.

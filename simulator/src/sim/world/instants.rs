@@ -1,6 +1,6 @@
 //! What happens at one instant, in the order of [`Order`]. The dispatcher decides once, after all of it.
 
-use super::super::policy::Runner;
+use super::super::dispatch::Dispatch;
 use super::effects::Effect;
 use super::{Cpu, Done, MOST_PASSES, ThreadId, World};
 use crate::sim::plans::Planned;
@@ -68,7 +68,7 @@ impl Happening {
     }
 }
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     /// All that happens now, and the decisions that follow.
     pub(super) fn instant(&mut self) -> Done {
         let nobody_ran = (0..self.processors.len()).all(|processor| self.dispatcher.turn(processor).is_none());

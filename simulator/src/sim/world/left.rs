@@ -2,10 +2,10 @@
 
 use catapults_compiler::scenario::Phase;
 
-use super::super::policy::Runner;
+use super::super::dispatch::Dispatch;
 use super::{Live, ThreadId, World};
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     /// `low (for the lock `m`, which `high` has; line 4)`
     pub(super) fn who_is_left(&self) -> Vec<String> {
         let living = (1_u32..).zip(&self.lives).filter_map(|(number, live)| Some((ThreadId(number), live.as_ref()?)));

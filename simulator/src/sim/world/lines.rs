@@ -12,7 +12,7 @@
 
 use catapults_compiler::framework::{Next, Service};
 
-use super::super::policy::Runner;
+use super::super::dispatch::Dispatch;
 use super::effects::Effect;
 use super::{Done, ThreadId, World};
 
@@ -87,7 +87,7 @@ impl Line {
     }
 }
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     fn those_at(&mut self, thing: Thing) -> &mut Line {
         match thing {
             Thing::Lock(lock) => &mut self.locks[lock].line,

@@ -4,8 +4,8 @@ use catapults_compiler::framework::{self, Framework, Inheritance};
 use catapults_compiler::scenario::{Lock as Said, Protocol};
 use catapults_compiler::vocabulary::Value;
 
-use super::super::dispatcher::Dispatcher;
-use super::super::policy::{EventId, Runner};
+use super::super::dispatch::Dispatch;
+use super::super::policy::EventId;
 use super::effects::Effect;
 use super::lines::{Line, Thing};
 use super::{Done, ThreadId, World};
@@ -40,7 +40,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn new<R: Runner>(framework: &Framework, dispatcher: &Dispatcher<'_, R>) -> Self {
+    pub(super) fn new(framework: &Framework, dispatcher: &impl Dispatch) -> Self {
         let locks = framework.locks.as_ref();
         let urgency = framework.urgency().map(str::to_owned);
         let mut kept = Kept { urgency, preempts: framework.preempts.is_some(), ..Kept::default() };
@@ -74,7 +74,7 @@ impl Lock {
     }
 }
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     /// Whether the thread has the lock now.
     pub(super) fn locks(&mut self, processor: usize, thread: ThreadId, lock: usize) -> Done<bool> {
         if self.locks[lock].owner.is_none() && self.is_behind(Thing::Lock(lock), thread) {
@@ -114,7 +114,7 @@ impl<R: Runner> World<'_, '_, R> {
         self.locks[lock].owner = Some(thread);
         self.locks[lock].line.leaves(thread);
         let lenders = self.locks[lock].line.lenders();
-        self.dispatcher.redirects(lenders.into_iter(), Some(thread));
+        self.dispatcher.redirects(&lenders, Some(thread));
         if let Some(live) = self.live_mut(thread) {
             live.wants = None;
             live.held.push(lock);
@@ -176,9 +176,9 @@ impl<R: Runner> World<'_, '_, R> {
     pub(super) fn goes_to_the_next(&mut self, lock: usize, but: Option<ThreadId>, at_once: bool) -> bool {
         let served = self.serves(Thing::Lock(lock), but, at_once);
         let owner = served.filter(|(_, given)| *given).map(|(thread, _)| thread);
-        let lenders = self.locks[lock].line.lenders();
-        let others = lenders.into_iter().filter(|thread| Some(*thread) != served.map(|(thread, _)| thread));
-        self.dispatcher.redirects(others, owner);
+        let mut others = self.locks[lock].line.lenders();
+        others.retain(|thread| Some(*thread) != served.map(|(thread, _)| thread));
+        self.dispatcher.redirects(&others, owner);
         served.is_some()
     }
 

@@ -3,12 +3,12 @@
 use catapults_compiler::scenario::{Amount, MOST_AT_ONCE, Phase};
 
 use super::super::amounts::{draw, nanoseconds};
+use super::super::dispatch::Dispatch;
 use super::super::measures::Leaving;
-use super::super::policy::Runner;
 use super::effects::Effect;
 use super::{Done, Happening, Live, ThreadId, World};
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     pub(super) fn has_computed(&mut self, thread: ThreadId) {
         if let Some(live) = self.live_mut(thread) {
             live.left = None;

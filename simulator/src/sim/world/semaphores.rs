@@ -1,6 +1,6 @@
 //! Semaphores.
 
-use super::super::policy::Runner;
+use super::super::dispatch::Dispatch;
 use super::lines::{Line, Thing};
 use super::{Done, ThreadId, World};
 
@@ -9,7 +9,7 @@ pub(super) struct Semaphore {
     pub(super) line: Line,
 }
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     /// Whether the thread goes on.
     pub(super) fn waits_for(&mut self, processor: usize, thread: ThreadId, semaphore: usize) -> Done<bool> {
         let of = &mut self.semaphores[semaphore];

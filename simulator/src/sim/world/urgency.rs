@@ -5,11 +5,11 @@ use std::cmp::Ordering;
 
 use catapults_compiler::vocabulary::Value;
 
-use super::super::policy::Runner;
+use super::super::dispatch::Dispatch;
 use super::effects::Effect;
 use super::{Done, Live, ThreadId, World};
 
-impl<R: Runner> World<'_, '_, R> {
+impl<D: Dispatch> World<'_, D> {
     pub(super) fn urgency(&self, thread: ThreadId) -> i64 {
         self.live(thread).map_or(0, |live| live.urgency)
     }
