@@ -22,7 +22,7 @@ POLICIES     := $(wildcard policies/*.sched)
 HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 # Folders of policies, hierarchies, scenarios and framework descriptions.
-FORMATTED    := policies tests/run tests/instants frameworks bench/experiments bench/agreement
+FORMATTED    := policies examples tests/run tests/instants frameworks bench/experiments bench/agreement
 # Rust that is in no workspace of ours.
 CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
 CLANG_FORMAT := clang-format-19
@@ -43,7 +43,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build test demo bench agreement experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
+.PHONY: help setup build test demo bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -102,7 +102,7 @@ test-all:
 	@$(MAKE) frameworks policies applications
 	@$(MAKE) test-policies test-native-compiled
 	@$(MAKE) -j$(JOBS) -Oline test-rust frameworks/native/test
-	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test))
+	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)) test-examples
 	@$(MAKE) test-bench
 
 test-compiled:
@@ -214,6 +214,16 @@ experiments: setup-build+demo ## Repeat experiments of papers: a table, a check 
 	@$(MAKE) programs frameworks policies
 	@$(MAKE) -C bench/experiments all
 	@$(BUILD)/bin/catapults-bench experiments
+
+examples: setup-build+freertos ## Build and run each folder of examples/, and compare with what its page shows
+	@$(MAKE) programs frameworks
+	@examples/run
+
+.PHONY: test-examples
+test-examples:
+	@$(call say,examples)
+	@examples/run
+	@$(call done,examples)
 
 weather: setup-build+demo+rabbit+freertos ## The weather station on every host: Table 3 of the 2005 paper, and the comparison with a scheduler by hand
 	@$(MAKE) programs frameworks applications

@@ -5,14 +5,19 @@
 //!
 //! What a block leaves out is added: the scheduler around it, and the containers and handlers that every policy has. In a
 //! block `// framework: NAME` names a description in `tests/ui/frameworks`, `\xNN` stands for a byte, and a line that ends in `(N times)` for as many.
+//!
+//! Simulations that `docs/choosing.md` names are run, too: everything that is expected in them must be so.
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
 use catapults_compiler::{compile, framework};
 use catapults_simulator::sim::{Deciding, Keep, Nowhere, RunBy, simulate};
 use catapults_tests::examples::{Example, documents, examples};
-use catapults_tests::{framework_for, hierarchies, root, scenarios};
+use catapults_tests::{catapults, framework_for, hierarchies, limited, root, scenarios};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 fn main() {
     let mut trials = Vec::new();
@@ -23,7 +28,33 @@ fn main() {
         }
     }
     assert!(!trials.is_empty());
+    let named = simulations("docs/choosing.md");
+    assert!(named.len() > 20, "docs/choosing.md names {named:?}");
+    let command = catapults();
+    for simulation in named {
+        let command = command.clone();
+        trials.push(Trial::test(format!("docs/choosing.md: {simulation}"), move || shows(&command, &simulation)));
+    }
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// What stands behind `catapults` in the commands of a document that simulate.
+fn simulations(document: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join(document)).unwrap();
+    let spans = text.split('`').skip(1).step_by(2);
+    spans
+        .filter_map(|span| span.strip_prefix("catapults "))
+        .filter(|rest| rest.starts_with("sim "))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The command ends with an error if something is not as expected.
+fn shows(command: &Path, simulation: &str) -> Result<(), Failed> {
+    let mut command = limited(command);
+    let output = command.args(simulation.split(' ')).current_dir(root()).env("NO_COLOR", "1").output()?;
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if output.status.success() && said.contains("as expected: ") { Ok(()) } else { Err(said.into()) }
 }
 
 /// The code for what is declared in vain.
