@@ -25,6 +25,12 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Show what a policy changes: one scenario under two policies, side by side
+    ///
+    /// Simulates a small server under the policies `round_robin` and `cow` of the library. All is in this program: no file,
+    /// no compiler and no network is needed.
+    Demo,
+    New(New),
     Check(Check),
     Explore(Explore),
     Fmt(Fmt),
@@ -46,6 +52,22 @@ pub enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
+}
+
+/// Write a policy, and a scenario that tests it, to start from
+///
+/// Makes NAME.sched and NAME.scenario, and replaces nothing. The policy is safe to run, and does what its scenario
+/// expects. What it handles is explained in comments.
+#[derive(Args)]
+pub struct New {
+    #[command(flatten)]
+    pub framework: FrameworkOption,
+    /// Begin with this policy: one of the library (docs/policies.md), or the path of another
+    #[arg(long, value_name = "POLICY|FILE.sched")]
+    pub like: Option<PathBuf>,
+    /// The name of the new policy: letters, digits and underscores. A folder can stand before it
+    #[arg(value_name = "NAME")]
+    pub name: PathBuf,
 }
 
 #[derive(Args)]

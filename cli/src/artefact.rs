@@ -258,7 +258,7 @@ fn execute(
 }
 
 /// A command in the form of a shell command.
-fn quoted(command: &[String]) -> String {
+pub fn quoted(command: &[String]) -> String {
     let plain =
         |argument: &str| argument.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=+./,:@%".contains(&byte));
     let quote = |argument: &String| match plain(argument) {

@@ -184,6 +184,25 @@ pub fn replace<T>(
     Ok(value)
 }
 
+/// Makes new files, and tells of them: all of it or nothing. `unwritable` says why a file could not be made, such as
+/// that there is one.
+pub fn all_new(
+    files: &[(&Path, &str)],
+    unwritable: &dyn Fn(&Path, &io::Error) -> Failure,
+    tell: impl FnOnce() -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut made = Vec::new();
+    for (path, text) in files {
+        let wrong = |error: io::Error| unwritable(path, &error);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(wrong)?;
+        made.push(Unfinished::at(path));
+        file.write_all(text.as_bytes()).map_err(wrong)?;
+    }
+    tell()?;
+    made.into_iter().for_each(Unfinished::finished);
+    Ok(())
+}
+
 /// A temporary file or folder, which later moves to its place. If it does not, it is removed, even after an interrupt.
 pub struct Unfinished {
     pub path: PathBuf,
@@ -191,9 +210,18 @@ pub struct Unfinished {
 
 impl Unfinished {
     pub fn beside(place: &Path) -> Self {
-        let path = beside(place);
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.clone());
-        Unfinished { path }
+        Unfinished::at(&beside(place))
+    }
+
+    fn at(path: &Path) -> Self {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Unfinished { path: path.to_owned() }
+    }
+
+    /// It stays where it is.
+    fn finished(self) {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|path| *path != self.path);
+        std::mem::forget(self);
     }
 }
 

@@ -135,7 +135,7 @@ fn looked_in(diagnostic: Diagnostic, folders: &[PathBuf]) -> Diagnostic {
 }
 
 /// The name of which this is most likely a misspelling.
-fn nearest<'a>(wanted: &str, names: &'a BTreeSet<String>) -> Option<&'a String> {
+pub fn nearest<'a>(wanted: &str, names: &'a BTreeSet<String>) -> Option<&'a String> {
     let allowed = (wanted.chars().count() / 3).min(3);
     let steps = |name: &String| strsim::damerau_levenshtein(&name.to_lowercase(), &wanted.to_lowercase());
     let near = names.iter().map(|name| (steps(name), name)).filter(|(steps, _)| *steps <= allowed);

@@ -8,8 +8,11 @@ mod console;
 mod failure;
 mod files;
 mod frameworks;
+mod in_memory;
 mod interrupt;
+mod library;
 mod messages;
+mod next;
 mod program;
 mod scenarios;
 mod streams;
@@ -51,6 +54,8 @@ fn done(console: &Console, command: Command) -> Result<(), Failure> {
         streams::output_is_open()?;
     }
     match command {
+        Command::Demo => commands::demo::demo(console),
+        Command::New(arguments) => commands::new::new(console, &arguments),
         Command::Check(arguments) => commands::check::check(console, &arguments),
         Command::Explore(arguments) => commands::explore::explore(console, &arguments),
         Command::Build(arguments) => commands::build::build(console, &arguments),

@@ -44,6 +44,12 @@ fn a_list_of_no_frameworks_is_an_error() {
                     CATAPULTS_FRAMEWORKS to the folder of the frameworks, or give the path of a .framework file\n";
     assert_eq!(String::from_utf8_lossy(&said.stderr).trim_end(), expected.trim_end());
 
+    // The demonstration needs none.
+    let demo =
+        Command::new(&program).arg("demo").current_dir(folder.path()).env_remove("CATAPULTS_FRAMEWORKS").output();
+    let demo = demo.unwrap();
+    assert!(demo.status.success() && String::from_utf8_lossy(&demo.stdout).contains("under cow"), "{demo:?}");
+
     let given = list.env("CATAPULTS_FRAMEWORKS", root().join("frameworks")).output().unwrap();
     assert!(given.status.success() && String::from_utf8_lossy(&given.stdout).contains("native "), "{given:?}");
 }

@@ -26,6 +26,13 @@ fn wrong_usage_has_its_own_status() {
         &["check"],
         &["run", "fifo.sched"],
         &["run", "-", "--", "true"],
+        &["new"],
+        &["new", "-"],
+        &["new", "a-b"],
+        &["new", "a.sched"],
+        &["new", "queue"],
+        &["new", "a", "--like", "nosuch"],
+        &["new", "a", "--framework", "nosuch"],
         &["check", "--framework", "nosuch", "fifo.sched"],
         &["check", "--framework", "fifo.sched", "fifo.sched"],
         &["check", "--most-guarded", "-1", "fifo.sched"],
@@ -141,6 +148,8 @@ fn standard_input_is_read_or_refused() {
         (&["test", "-", "--policy", "-"], 2, "standard input can be given once"),
         (&["test", "fifo.scenario", "--policy", "-"], 0, "1 passed"),
         (&["fmt", "-", "fifo.sched"], 2, "not formatted together with files"),
+        (&["new", "-"], 2, "`-` is standard input, not a name"),
+        (&["new", "made", "--like", "-"], 0, "made.sched: a policy to start from"),
     ] {
         let done = with_input(folder.path(), arguments, &fifo);
         assert_eq!(done.status.code(), Some(status), "{arguments:?}: {}", said(&done));
@@ -234,7 +243,9 @@ fn whatever_is_given_is_answered() {
         "numbers.scenario",
         "workload.json",
     ];
-    let commands: [&[&str]; 18] = [
+    let commands: [&[&str]; 20] = [
+        &["new", "made", "--like"],
+        &["new", "--framework", "fifo.sched"],
         &["check"],
         &["explore", "--threads", "1"],
         &["explore", "--threads", "1", "--save", "found.scenario"],

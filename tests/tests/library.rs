@@ -147,8 +147,8 @@ fn hierarchies() -> Vec<(String, Header)> {
 
 fn page(library: &[Entry]) -> String {
     let mut page = String::from(
-        "# Policies\n\nThe library is the folder [policies](../policies), one file each, to be used as it is or to start from. This page \
-         is generated from the files.\n\nLines are those with code, comments and empty lines left out. Table 1 of the Bossa paper (2005) \
+        "# Policies\n\nThe library is the folder [policies](../policies), one file each, to be used as it is or to start from: \
+         `catapults new mine --like edf` copies one with its scenarios, under a name of your own. This page is generated from the files.\n\nLines are those with code, comments and empty lines left out. Table 1 of the Bossa paper (2005) \
          gives the size of some of these policies in Bossa's language. A guard is a transfer that is checked at run time \
          ([docs/verification.md](verification.md)).\n\n\
          | policy | | lines | in Bossa | guards |\n|---|---|---:|---:|---:|\n",

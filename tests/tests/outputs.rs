@@ -168,10 +168,12 @@ fn a_finding_is_saved_where_it_is_told() {
 }
 
 /// Each command, with something to say; but `run`, whose program says it.
-const ALL: [&[&str]; 25] = [
+const ALL: [&[&str]; 27] = [
     &["--help"],
     &["--version"],
     &["help", "sim"],
+    &["demo"],
+    &["new", "made"],
     &["check", "fifo.sched"],
     &["check", "--explain-guards", "fifo.sched"],
     &["explore", "--threads", "1", "fifo.sched"],
@@ -270,6 +272,10 @@ fn a_full_standard_error_is_an_error() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let input = || fs::File::open(folder.path().join("fifo.sched")).unwrap();
         let heard = command(folder.path(), arguments).stdin(input()).output().unwrap();
+        // `new` replaces nothing.
+        for made in ["made.sched", "made.scenario"] {
+            let _ = fs::remove_file(folder.path().join(made));
+        }
         let done = command(folder.path(), arguments).stdin(input()).stderr(full).output().unwrap();
         let expected = if heard.stderr.is_empty() { heard.status.code() } else { Some(1) };
         assert_eq!(done.status.code(), expected, "{arguments:?}: {}", said(&heard));
@@ -293,7 +299,9 @@ fn an_output_that_is_not_there_is_an_error() {
         assert!(said(&done).contains("error[E0503]: output cannot be written: it is closed"), "{}", said(&done));
     }
     // Nothing has been done: not even what goes to files.
-    assert!(!folder.path().join("b.trace").exists() && !folder.path().join("build").exists());
+    for made in ["b.trace", "build", "made.sched", "made.scenario"] {
+        assert!(!folder.path().join(made).exists(), "{made}");
+    }
     assert_eq!(closed(&["nosuch"], ">&-").status.code(), Some(2));
     // Errors that cannot be told, and an input that is not there.
     assert_eq!(closed(&["check", "nowhere.sched"], "2>&-").status.code(), Some(1));

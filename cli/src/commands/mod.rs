@@ -3,12 +3,14 @@
 pub mod build;
 pub mod check;
 pub mod completions;
+pub mod demo;
 pub mod explain;
 pub mod explore;
 pub mod fmt;
 pub mod framework;
 pub mod grammar;
 pub mod ir;
+pub mod new;
 pub mod run;
 pub mod sim;
 pub mod test;

@@ -13,7 +13,7 @@ use crate::table;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::{Framework, Protocol};
 use catapults_compiler::interp::ThreadId;
-use catapults_compiler::scenario::{Statistic, Thread};
+use catapults_compiler::scenario::{Scenario, Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
 use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names, visible};
@@ -301,9 +301,9 @@ pub fn unsimulated(framework: &str, why: &str) -> Failure {
 }
 
 /// The names of threads in a picture, and whether there are several with each.
-pub fn names(case: &Case) -> Vec<(String, bool)> {
+pub fn names(scenario: &Scenario) -> Vec<(String, bool)> {
     let several = |thread: &Thread| thread.count != Some(1) || thread.spawned;
-    case.scenario.threads.iter().map(|thread| (thread.name.clone(), several(thread))).collect()
+    scenario.threads.iter().map(|thread| (thread.name.clone(), several(thread))).collect()
 }
 
 fn shown(case: &Case, outcome: &Outcome) -> String {
@@ -313,7 +313,7 @@ fn shown(case: &Case, outcome: &Outcome) -> String {
         if scenario.processors == 1 { "1 processor".to_owned() } else { format!("{} processors", scenario.processors) };
     let policy = case.policy.name();
     let _ = writeln!(text, "{} under {policy}, {processors}, {}\n", scenario.name, ended(outcome));
-    text.push_str(&outcome.timeline.picture(&names(case), None, &outcome.concerned()));
+    text.push_str(&outcome.timeline.picture(&names(scenario), None, &outcome.concerned()));
     text.push('\n');
     text.push_str(&table(case, outcome));
     for (verdict, expectation) in outcome.verdicts.iter().zip(&scenario.expectations) {

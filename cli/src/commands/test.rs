@@ -199,7 +199,7 @@ fn wrong(loaded: &Loaded, case: &Case, framework: &Framework) -> Result<Option<S
         let _ = writeln!(text, "  {}", ended(&outcome));
     }
     said(loaded, case, &outcome, &mut text);
-    text.push_str(&outcome.timeline.picture(&names(case), outcome.divergence, &outcome.concerned()));
+    text.push_str(&outcome.timeline.picture(&names(&case.scenario), outcome.divergence, &outcome.concerned()));
     Ok(Some(text))
 }
 

@@ -212,6 +212,15 @@ impl Timeline {
 
     /// A picture in characters, with `around` in the middle; without `around`, from the beginning of what is kept.
     pub fn picture(&self, names: &[(String, bool)], around: Option<i64>, concerned: &Concerned) -> String {
+        self.drawn(names, around, concerned, usize::MAX)
+    }
+
+    /// The same from the beginning of what is kept, in lines of so many characters at most.
+    pub fn picture_within(&self, width: usize, names: &[(String, bool)]) -> String {
+        self.drawn(names, None, &Concerned::default(), width)
+    }
+
+    fn drawn(&self, names: &[(String, bool)], around: Option<i64>, concerned: &Concerned, width: usize) -> String {
         let (Some(first), Some(last)) = (self.changes.front(), self.changes.back()) else { return String::new() };
         let full = self.changes.len() >= MOST;
         let begin = if full { first.time } else { self.part.0 };
@@ -233,7 +242,7 @@ impl Timeline {
         let concerned: BTreeSet<u64> =
             concerned.threads.iter().copied().chain(of_kinds.map(|row| row.thread)).collect();
         rows.values_mut().for_each(|row| row.concerned = concerned.contains(&row.thread));
-        picture::picture(rows.into_values().collect(), self.window(begin, end, around), self.end, around)
+        picture::picture(rows.into_values().collect(), self.window(begin, end, around), self.end, around, width)
     }
 
     /// The part of the time that the picture shows, short enough for something to be seen.
