@@ -158,6 +158,9 @@ fn a_number_of_threads_that_is_counted_down() {
     guarded(
         "int c = |ready|; if (gate) ready => other; while (c > 0) { ready => other; c--; } if (|other| > 0) other => current; ELSE",
     );
+    guarded(
+        "int c = |ready|; c += -9223372036854775808; if (c <= 0) ready => other; if (|other| > 0) other => current; ELSE",
+    );
     // The lowest number less one is the highest.
     guarded(
         "int c = |ready|; c -= 9223372036854775807; c -= 9; if (c > 0) ready => other; if (|other| > 0) other => current; ELSE",

@@ -325,7 +325,7 @@ impl Engine<'_> {
                 for index in place.variables() {
                     let joined = Range { open: false, ..state.value(index).join(range) };
                     *state = state.clone().with_value(index, joined);
-                    state.counting(index, Assigned::Other(value));
+                    state.counting(index, Assigned::Perhaps);
                 }
             }
             if let Some(variable) = values::index(policy, place) {

@@ -20,6 +20,8 @@ pub(in crate::verify) enum Assigned<'e> {
     /// A variable, perhaps the same one, plus this number, without wrapping.
     Step(usize, i64),
     Other(&'e Expression),
+    /// Something, or the variable is not the one that is assigned.
+    Perhaps,
 }
 
 impl State {
@@ -40,7 +42,7 @@ impl State {
                 }
                 _ => Vec::new(),
             },
-            Assigned::Other(_) => Vec::new(),
+            Assigned::Other(_) | Assigned::Perhaps => Vec::new(),
         };
         if from.is_empty() && !self.counted.keys().any(|(of, _)| *of == variable) {
             return;
@@ -48,7 +50,7 @@ impl State {
         let counted = Rc::make_mut(&mut self.counted);
         counted.retain(|(of, _), _| *of != variable);
         counted.extend(from.into_iter().map(|(container, over)| ((variable, container), over)));
-        counted.retain(|_, over| over.abs() <= MOST_OVER);
+        counted.retain(|_, over| is_kept(*over));
     }
 
     /// After a thread may have left each of `sources`, and has come to one of `targets`.
@@ -64,7 +66,7 @@ impl State {
                 *over -= 1;
             }
         }
-        counted.retain(|_, over| over.abs() <= MOST_OVER);
+        counted.retain(|_, over| is_kept(*over));
     }
 
     /// Applies what variables say about containers, once more is known of the variables. `None`: it cannot be.
@@ -98,4 +100,8 @@ pub(super) fn in_both(one: &Counted, other: &Counted, fixed: bool) -> Counted {
         Some((*key, *over.max(also)))
     });
     Rc::new(both.collect())
+}
+
+fn is_kept(over: i64) -> bool {
+    (-MOST_OVER..=MOST_OVER).contains(&over)
 }
