@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    AttributeId, BinaryOperator, ConstantId, ContainerId, ContainerKind, ContainerRef, Element, Entity, Expression,
-    LocalId, Place, Policy, Thread, UnaryOperator, VariableId,
+    Asked, AttributeId, BinaryOperator, ConstantId, ContainerId, ContainerKind, ContainerRef, Element, Entity,
+    Expression, LocalId, Place, Policy, Thread, UnaryOperator, VariableId,
 };
 use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::{At, Float, Type, Value};
@@ -127,7 +127,7 @@ impl Lowering<'_, '_> {
                     self.diagnostics.push(Diagnostic::error("E0330", title, place, label));
                     return None;
                 }
-                Some((Expression::In(thread, container), Type::Bool))
+                Some((Expression::In(thread, container, Asked::In), Type::Bool))
             }
             ExpressionKind::Unary(UnaryOperator::Negate, operand) => {
                 if let ExpressionKind::Int(value) = operand.kind {
@@ -340,6 +340,8 @@ impl Lowering<'_, '_> {
     /// `t == u`; `t == current`, which is `t in current`. `None`: something else is compared.
     fn same(&mut self, left: &ast::Expression, right: &ast::Expression, at: At) -> Option<Option<Expression>> {
         let (one, other) = (self.whom(left)?, self.whom(right)?);
+        let mirrored =
+            matches!((&one, &other), (Whom::Held(_) | Whom::Thread(Thread::Slot(_)), Whom::Thread(Thread::Local(_))));
         let (thread, container) = match (one, other) {
             (Whom::Thread(Thread::Local(one)), Whom::Thread(Thread::Local(other))) => {
                 let (of_one, of_other) = (self.scope.entity(one), self.scope.entity(other));
@@ -370,11 +372,15 @@ impl Lowering<'_, '_> {
             self.diagnostics.push(Diagnostic::error("E0330", title, at, format!("holds {}s", held.word())));
             return Some(None);
         }
-        Some(Some(Expression::In(thread, container)))
+        let asked = match container {
+            ContainerRef::One(_) if mirrored => Asked::Mirrored,
+            ContainerRef::One(_) | ContainerRef::Element { .. } | ContainerRef::Whole { .. } => Asked::Equal,
+        };
+        Some(Some(Expression::In(thread, container, asked)))
     }
 
     /// The thread that an operand stands for, if it names a thread or threadref.
-    fn whom(&self, operand: &ast::Expression) -> Option<Whom> {
+    pub(super) fn whom(&self, operand: &ast::Expression) -> Option<Whom> {
         let ExpressionKind::Place(place) = &operand.kind else { return None };
         let reference = named(place)?;
         match (self.scope.find(&reference.name.text), &reference.index) {
@@ -465,7 +471,7 @@ impl Lowering<'_, '_> {
 }
 
 /// An operand of a comparison of threads, or of nodes.
-enum Whom {
+pub(super) enum Whom {
     Thread(Thread),
     /// The thread in a threadref.
     Held(Reference),
