@@ -234,6 +234,15 @@ impl Lowering<'_, '_> {
 
     /// `empty(c)` is `|c| == 0`.
     fn is_empty(&mut self, call: &ast::Call, at: At) -> Option<(Expression, Type)> {
+        if let [argument] = call.arguments.as_slice()
+            && let Some((thread, link)) = self.written_link(argument)
+        {
+            let link = format!("{}.{}", thread.name.text, link.text);
+            let title = format!("`{link}` is not a container");
+            let named = Diagnostic::error("E0309", title, argument.at, "names a thread, or none");
+            self.diagnostics.push(named.help(format!("write `{link} == none`, or `{link} != none` for the opposite")));
+            return None;
+        }
         let container = match call.arguments.as_slice() {
             [ast::Expression { kind: ExpressionKind::Place(place), .. }] => named(place),
             _ => None,
