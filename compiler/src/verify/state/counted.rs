@@ -41,14 +41,11 @@ impl State {
                 let known = self.counted.iter().filter(|((of, _), _)| *of == from);
                 known.map(|((_, containers), over)| (Rc::clone(containers), over.saturating_add(by))).collect()
             }
-            Assigned::Other(Expression::Binary(BinaryOperator::Subtract, size, less)) => match **less {
-                Expression::Literal(Value::Int(less @ 0..=MOST_OVER)) => {
-                    summed(size).map(|containers| (containers, -less)).into_iter().collect()
-                }
-                _ => Vec::new(),
-            },
-            // A sum that wraps is lower than the number of threads.
-            Assigned::Other(value) => summed(value).map(|containers| (containers, 0)).into_iter().collect(),
+            Assigned::Other(value) => {
+                let (sum, over) = less(value).unwrap_or((value, 0));
+                // A sum that wraps is lower than the number of threads.
+                summed(sum).map(|containers| (containers, over)).into_iter().collect()
+            }
             Assigned::Perhaps => Vec::new(),
         };
         if from.is_empty() && !self.counted.keys().any(|(of, _)| *of == variable) {
@@ -126,6 +123,16 @@ pub(super) fn in_both(one: &Counted, other: &Counted, fixed: bool) -> Counted {
 
 fn is_kept(over: i64) -> bool {
     (-MOST_OVER..=MOST_OVER).contains(&over)
+}
+
+/// What stands before `- 3`, and by how much all of it exceeds that: -3.
+fn less(expression: &Expression) -> Option<(&Expression, i64)> {
+    if let Expression::Binary(BinaryOperator::Subtract, sum, by) = expression
+        && let Expression::Literal(Value::Int(by @ 0..=MOST_OVER)) = **by
+    {
+        return Some((sum, -by));
+    }
+    None
 }
 
 /// The containers of which an expression adds up the sizes.
