@@ -8,7 +8,7 @@ mod expressions;
 mod statements;
 pub mod text;
 
-pub use expressions::{ContainerRef, Expression, Piece, Place, Referent, Thread, Verbatim};
+pub use expressions::{Asked, ContainerRef, Expression, Piece, Place, Referent, Thread, Verbatim};
 pub use statements::{Block, Handler, Local, LocalKind, Source, Statement, StatementKind};
 
 use statements::within_block;

@@ -105,6 +105,14 @@ fn another_index_can_name_the_same_element() {
 }
 
 #[test]
+fn an_element_of_variables_remembers_a_number_of_threads() {
+    proved("at[0] = |q|; if (at[0] > 0) q => a[1];");
+    // It may be another one that was assigned.
+    guarded("at[i] = |q|; if (at[0] > 0) q => a[1];");
+    guarded("at[0] = |q|; at[i] = j; if (at[0] > 0) q => a[1];");
+}
+
+#[test]
 fn slots_of_arrays_are_empty_when_tested() {
     proved("if (|s[i]| == 0) t => s[i];");
     proved("if (|s[1]| == 0) t => s[1];");

@@ -158,6 +158,9 @@ fn a_number_of_threads_that_is_counted_down() {
     guarded(
         "int c = |ready|; if (gate) ready => other; while (c > 0) { ready => other; c--; } if (|other| > 0) other => current; ELSE",
     );
+    guarded(
+        "int c = |ready|; c += -9223372036854775808; if (c <= 0) ready => other; if (|other| > 0) other => current; ELSE",
+    );
     // The lowest number less one is the highest.
     guarded(
         "int c = |ready|; c -= 9223372036854775807; c -= 9; if (c > 0) ready => other; if (|other| > 0) other => current; ELSE",
@@ -165,7 +168,67 @@ fn a_number_of_threads_that_is_counted_down() {
 }
 
 #[test]
+fn a_number_of_threads_in_several_containers() {
+    let either = "if (|ready| > 0) ready => q[1]; else other => q[2];";
+    proved(&format!(
+        "int c = |ready| + |other|; while (c > 0) {{ {either} c--; }} if (|other| > 0) other => current; ELSE"
+    ));
+    proved(&format!(
+        "int c = |ready| + |other| - 1; if (c > 1) {{ {either} {either} {either} }} if (|q| > 0) q => current; ELSE"
+    ));
+    proved(
+        "for (n = |q| + |ready|; n > 0; n--) if (|q| > 0) q => other; else ready => other; if (|other| > 0) other => current; ELSE",
+    );
+    proved("int c = |q|; while (c > 0) { q => other; c--; } if (|other| > 0) other => current; ELSE");
+    // A thread that goes from one of them to another is counted still.
+    proved(&format!(
+        "int c = |ready| + |other|; if (|ready| > 0) ready => other; while (c > 0) {{ {either} c--; }} if (|q| > 0) q => current; ELSE"
+    ));
+    // `current` is empty before, and holds one thread at most after.
+    proved("int c = |current| + |ready|; if (c > 0) ready => other; if (|other| > 0) other => current; ELSE");
+    proved(
+        "if (gate) { if (|q| > 0) q => current; } int c = |current| + |ready|; if (c > 1) ready => other; if (|current| == 0) { if (|other| > 0) other => current; ELSE }",
+    );
+    guarded(
+        "if (gate) { if (|q| > 0) q => current; } int c = |current| + |ready|; if (c > 0) ready => other; if (|current| == 0) { if (|other| > 0) other => current; ELSE }",
+    );
+    guarded(&format!(
+        "int c = |ready| + |other|; while (c >= 0) {{ {either} c--; }} if (|other| > 0) other => current; ELSE"
+    ));
+    guarded("int c = |ready| + |other|; while (c > 0) { ready => q[1]; c--; } if (|other| > 0) other => current; ELSE");
+    guarded(&format!(
+        "int c = |ready| + |other|; if (|ready| > 0) ready => q[0]; while (c > 0) {{ {either} c--; }} if (|q| > 0) q => current; ELSE"
+    ));
+    // One that is counted twice is there once.
+    guarded(
+        "int c = |ready| + |ready|; while (c > 0) { ready => other; c--; } if (|other| > 0) other => current; ELSE",
+    );
+    guarded("int c = |q| + |q[1]|; while (c > 0) { q => other; c--; } if (|other| > 0) other => current; ELSE");
+}
+
+#[test]
 fn a_number_of_threads_that_a_loop_counts() {
+    proved("n = 0; foreach t in ready n++; if (n > 2) { ready => other; ready => other; ready => current; } ELSE");
+    proved(
+        "int c = 0; foreach t in ready if (t.p > 1) c++; while (c > 0) { ready => other; c--; } if (|other| > 0) other => current; ELSE",
+    );
+    proved(
+        "int c = 1; foreach t in ready { if (t.p > 9) break; c++; } if (c > 2) { ready => other; ready => current; } ELSE",
+    );
+    proved("int c = 0; foreach t in q c += 1; if (c > 1) { q => other; q => current; } ELSE");
+    guarded("int c = 1; foreach t in ready c++; if (c > 1) { ready => other; ready => current; } ELSE");
+    guarded("int c = load; foreach t in ready c++; if (c > 1) { ready => other; ready => current; } ELSE");
+    guarded("int c = 0; foreach t in ready { c++; c++; } if (c > 1) { ready => other; ready => current; } ELSE");
+    guarded("int c = 0; foreach t in ready c += 2; if (c > 1) { ready => other; ready => current; } ELSE");
+    guarded(
+        "int c = 0; foreach t in ready foreach u in other c++; if (c > 1) { ready => other; ready => current; } ELSE",
+    );
+    guarded(
+        "int c = 0; foreach t in ready { c++; if (gate) t => other; } if (c > 1) { ready => other; ready => current; } ELSE",
+    );
+    guarded(
+        "int c = 0; foreach t in ready { c++; if (gate) c = load; } if (c > 1) { ready => other; ready => current; } ELSE",
+    );
     proved("n = 0; foreach t in ready n++; if (n > 0) ready => current; ELSE");
     proved("int c = 0; foreach t in ready if (t.p > 1) c++; if (c > 0) ready => current; ELSE");
     proved(

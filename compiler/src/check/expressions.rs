@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    AttributeId, BinaryOperator, ConstantId, ContainerId, ContainerKind, ContainerRef, Element, Entity, Expression,
-    LocalId, Place, Policy, Thread, UnaryOperator, VariableId,
+    Asked, AttributeId, BinaryOperator, ConstantId, ContainerId, ContainerKind, ContainerRef, Element, Entity,
+    Expression, LocalId, Place, Policy, Thread, UnaryOperator, VariableId,
 };
 use crate::syntax::ast::{self, ExpressionKind, Name, Reference};
 use crate::vocabulary::{At, Float, Type, Value};
@@ -127,7 +127,7 @@ impl Lowering<'_, '_> {
                     self.diagnostics.push(Diagnostic::error("E0330", title, place, label));
                     return None;
                 }
-                Some((Expression::In(thread, container), Type::Bool))
+                Some((Expression::In(thread, container, Asked::In), Type::Bool))
             }
             ExpressionKind::Unary(UnaryOperator::Negate, operand) => {
                 if let ExpressionKind::Int(value) = operand.kind {
@@ -234,6 +234,15 @@ impl Lowering<'_, '_> {
 
     /// `empty(c)` is `|c| == 0`.
     fn is_empty(&mut self, call: &ast::Call, at: At) -> Option<(Expression, Type)> {
+        if let [argument] = call.arguments.as_slice()
+            && let Some((thread, link)) = self.written_link(argument)
+        {
+            let link = format!("{}.{}", thread.name.text, link.text);
+            let title = format!("`{link}` is not a container");
+            let named = Diagnostic::error("E0309", title, argument.at, "names a thread, or none");
+            self.diagnostics.push(named.help(format!("write `{link} == none`, or `{link} != none` for the opposite")));
+            return None;
+        }
         let container = match call.arguments.as_slice() {
             [ast::Expression { kind: ExpressionKind::Place(place), .. }] => named(place),
             _ => None,
@@ -340,6 +349,8 @@ impl Lowering<'_, '_> {
     /// `t == u`; `t == current`, which is `t in current`. `None`: something else is compared.
     fn same(&mut self, left: &ast::Expression, right: &ast::Expression, at: At) -> Option<Option<Expression>> {
         let (one, other) = (self.whom(left)?, self.whom(right)?);
+        let mirrored =
+            matches!((&one, &other), (Whom::Held(_) | Whom::Thread(Thread::Slot(_)), Whom::Thread(Thread::Local(_))));
         let (thread, container) = match (one, other) {
             (Whom::Thread(Thread::Local(one)), Whom::Thread(Thread::Local(other))) => {
                 let (of_one, of_other) = (self.scope.entity(one), self.scope.entity(other));
@@ -370,11 +381,15 @@ impl Lowering<'_, '_> {
             self.diagnostics.push(Diagnostic::error("E0330", title, at, format!("holds {}s", held.word())));
             return Some(None);
         }
-        Some(Some(Expression::In(thread, container)))
+        let asked = match container {
+            ContainerRef::One(_) if mirrored => Asked::Mirrored,
+            ContainerRef::One(_) | ContainerRef::Element { .. } | ContainerRef::Whole { .. } => Asked::Equal,
+        };
+        Some(Some(Expression::In(thread, container, asked)))
     }
 
     /// The thread that an operand stands for, if it names a thread or threadref.
-    fn whom(&self, operand: &ast::Expression) -> Option<Whom> {
+    pub(super) fn whom(&self, operand: &ast::Expression) -> Option<Whom> {
         let ExpressionKind::Place(place) = &operand.kind else { return None };
         let reference = named(place)?;
         match (self.scope.find(&reference.name.text), &reference.index) {
@@ -465,7 +480,7 @@ impl Lowering<'_, '_> {
 }
 
 /// An operand of a comparison of threads, or of nodes.
-enum Whom {
+pub(super) enum Whom {
     Thread(Thread),
     /// The thread in a threadref.
     Held(Reference),

@@ -10,6 +10,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{Block, ContainerId, Expression, LocalId, Place, Policy, Statement, StatementKind, Thread};
 use crate::syntax::ast;
 use crate::syntax::parser::DEEPEST;
+use crate::syntax::words::another_name;
 use crate::vocabulary::{At, Entity, Type, Value};
 
 use super::constants;
@@ -333,9 +334,16 @@ impl Body<'_, '_, '_> {
         }
         let title = format!("`{}` is a thread", parameter.name.text);
         let diagnostic = Diagnostic::error("E0309", title, argument.at, "expected a thread")
-            .related(parameter.name.at, "declared without a type")
-            .help("give it a parameter of the handler, the thread that a `foreach` visits, or a threadref");
-        self.lowering.diagnostics.push(diagnostic);
+            .related(parameter.name.at, "declared without a type");
+        self.lowering.diagnostics.push(match self.lowering.written_link(argument) {
+            Some((thread, link)) => {
+                let (link, name) = (format!("{}.{}", thread.name.text, link.text), another_name(&thread.name.text));
+                let visit = format!("give it `{name}` in `foreach {name} in {link} {{ … }}`");
+                diagnostic.note(format!("`{link}` may name no thread")).help(visit)
+            }
+            None => diagnostic
+                .help("give it a parameter of the handler, the thread that a `foreach` visits, or a threadref"),
+        });
         None
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{self, Absent, Event, Framework, Query, QueryDefault};
 use crate::policy::{
-    AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, ContainerRef, Element, Entity,
+    Asked, AttributeId, BinaryOperator, Block, Container, ContainerId, ContainerKind, ContainerRef, Element, Entity,
     Expression, Handler, Local, LocalId, LocalKind, Owner, Place, Policy, Source, Statement, StatementId,
     StatementKind, Thread,
 };
@@ -131,7 +131,7 @@ pub(super) fn answer(framework: &Framework, policy: &mut Policy) {
             ),
             (None, QueryDefault::In(parameter, classes)) => {
                 let thread = Thread::Local(LocalId(*parameter));
-                let each = of_classes(policy, classes).map(|container| Expression::In(thread, container));
+                let each = of_classes(policy, classes).map(|container| Expression::In(thread, container, Asked::In));
                 sum(each, BinaryOperator::Or, Expression::Literal(Value::Bool(false)))
             }
         };

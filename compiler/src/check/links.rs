@@ -14,6 +14,9 @@ use crate::vocabulary::At;
 /// The word for no thread.
 const NONE: &str = "none";
 
+/// Why something else than a link cannot be compared with `none`.
+const ONLY_LINKS: &str = "only a `threadref` of `thread { … }` names a thread, or none";
+
 impl Lowering<'_, '_> {
     /// Whether a place is a link of a thread.
     pub(super) fn is_link(&self, place: &ast::Place) -> bool {
@@ -21,42 +24,77 @@ impl Lowering<'_, '_> {
         matches!(self.symbols.find_member(Entity::Thread, &member.text), Some((Member::Link(_), _)))
     }
 
+    /// Whether nothing is kept under a name to which a thread, or none, is assigned: a link is meant.
+    pub(super) fn is_meant_as_link(&self, place: &ast::Place, value: &ast::Expression) -> bool {
+        let ast::Place::Member { member, .. } = place else { return false };
+        let unknown = |of: Entity| self.symbols.find_member(of, &member.text).is_none();
+        let names_thread = self.is_none(value) || self.whom(value).is_some() || self.written_link(value).is_some();
+        unknown(Entity::Thread) && unknown(Entity::Node) && names_thread
+    }
+
+    /// The thread and the link, if an expression is a link of a thread.
+    pub(super) fn written_link<'e>(&self, expression: &'e ast::Expression) -> Option<(&'e Reference, &'e Name)> {
+        if let ExpressionKind::Place(place @ ast::Place::Member { thread, member }) = &expression.kind {
+            self.is_link(place).then_some((thread, member))
+        } else {
+            None
+        }
+    }
+
     /// A comparison, if one of the operands is a link. `None`: neither is.
     pub(super) fn linked(&mut self, left: &ast::Expression, right: &ast::Expression) -> Option<Option<Expression>> {
-        let place = |operand: &ast::Expression| {
-            if let ExpressionKind::Place(place) = &operand.kind {
-                self.is_link(place).then(|| place.clone())
-            } else {
-                None
-            }
-        };
-        let (link, other) = match (place(left), place(right)) {
-            (Some(link), _) => (link, right),
-            (None, Some(link)) => (link, left),
-            (None, None) => return None,
-        };
-        let (of, to) = (self.link(&link), self.referent(other));
+        let pairs = [(left, right), (right, left)];
+        let written = pairs.iter().find_map(|(one, other)| Some((self.written_link(one)?, *other)));
+        let meant = || pairs.iter().find_map(|(one, other)| Some((self.meant_as_link(one, other)?, *other)));
+        let ((thread, link), other) = written.or_else(meant)?;
+        let (of, to) = (self.link_of(thread, link, ONLY_LINKS), self.referent(other));
         Some(of.zip(to).map(|((thread, link), to)| Expression::Linked { thread, link, to }))
+    }
+
+    /// What is compared with `none` is meant to be a link, unless it is kept of a node.
+    fn meant_as_link<'e>(
+        &self,
+        one: &'e ast::Expression,
+        other: &ast::Expression,
+    ) -> Option<(&'e Reference, &'e Name)> {
+        let ExpressionKind::Place(ast::Place::Member { thread, member }) = &one.kind else { return None };
+        let of_node = self.symbols.find_member(Entity::Node, &member.text).is_some();
+        (!of_node && self.is_none(other)).then_some((thread, member))
+    }
+
+    /// Whether an expression is `none`, and means no thread.
+    pub(super) fn is_none(&self, expression: &ast::Expression) -> bool {
+        matches!(&expression.kind, ExpressionKind::Place(ast::Place::Name(name)) if self.means_none(name))
+    }
+
+    /// Whether a name means no thread: nothing is declared under it.
+    pub(super) fn means_none(&self, name: &Name) -> bool {
+        name.text == NONE && self.scope.find(NONE).is_none() && !self.symbols.is_known(NONE)
     }
 
     /// The thread and the link that a place names.
     fn link(&mut self, place: &ast::Place) -> Option<(Thread, LinkId)> {
         let ast::Place::Member { thread, member } = place else { return None };
-        self.link_of(thread, member)
+        self.link_of(thread, member, ONLY_LINKS)
     }
 
-    fn link_of(&mut self, thread: &Reference, link: &Name) -> Option<(Thread, LinkId)> {
+    /// The same. `needed` says of another attribute why it cannot stand here.
+    fn link_of(&mut self, thread: &Reference, link: &Name, needed: &str) -> Option<(Thread, LinkId)> {
         let thread = self.owner(thread);
         match self.symbols.find_member(Entity::Thread, &link.text) {
             Some((Member::Link(link), _)) => Some((thread?, link)),
             Some((Member::Attribute(_) | Member::Import(_), declared)) => {
                 let title = format!("`{}` is a value, not a threadref", link.text);
                 let diagnostic = Diagnostic::error("E0309", title, link.at, "names no thread");
-                self.diagnostics.push(diagnostic.related(declared, "declared here"));
+                let diagnostic = diagnostic.related(declared, "declared here");
+                self.diagnostics.push(diagnostic.help(needed));
                 None
             }
             None => {
-                self.symbols.unknown_member(Entity::Thread, link, self.diagnostics);
+                match thread.map_or(Entity::Thread, |thread| self.entity(thread)) {
+                    Entity::Thread => self.symbols.unknown_link(link, self.diagnostics),
+                    Entity::Node => self.symbols.unknown_member(Entity::Node, link, self.diagnostics),
+                }
                 None
             }
         }
@@ -86,13 +124,28 @@ impl Lowering<'_, '_> {
             {
                 self.slot(&reference).map(|slot| Referent::Held(ContainerRef::One(slot)))
             }
-            (None, None) if name == NONE && !self.symbols.is_known(name) => Some(Referent::None),
+            (None, None) if self.means_none(&reference.name) => Some(Referent::None),
             (None, None) if !self.symbols.is_known(name) => self.thread(&reference).map(|_| Referent::None),
+            (Some(Binding::Thread(_) | Binding::Held(_) | Binding::Value(..) | Binding::Cursor), _) | (None, _)
+                if name == NONE =>
+            {
+                self.hidden_none(operand.at);
+                None
+            }
             (Some(Binding::Thread(_) | Binding::Held(_) | Binding::Value(..) | Binding::Cursor), _) | (None, _) => {
                 self.no_referent(operand.at);
                 None
             }
         }
+    }
+
+    /// Reports `none` where the policy has declared it as something that names no thread.
+    fn hidden_none(&mut self, at: At) {
+        let declared = self.scope.place(NONE).or_else(|| self.symbols.find(NONE).map(|(_, declared)| declared));
+        let title = "`none` is declared, so it does not mean \"no thread\" here";
+        let hidden = Diagnostic::error("E0309", title, at, "expected a thread");
+        let hidden = declared.into_iter().fold(hidden, |hidden, declared| hidden.related(declared, "declared here"));
+        self.diagnostics.push(hidden.help("give what is declared another name"));
     }
 
     fn no_referent(&mut self, at: At) {
@@ -138,7 +191,9 @@ impl Body<'_, '_, '_> {
         link: &Name,
         body: &ast::Block,
     ) -> Option<StatementKind> {
-        let of = self.lowering.link_of(thread, link);
+        let needed =
+            "`foreach` visits the threads in a container, or the thread that a `threadref` of `thread { … }` names";
+        let of = self.lowering.link_of(thread, link, needed);
         self.lowering.scope.open();
         let id = self.lowering.scope.visit(cursor, Entity::Thread, self.lowering.symbols, self.lowering.diagnostics);
         self.turns += 1;

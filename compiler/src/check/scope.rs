@@ -80,6 +80,11 @@ impl Scope {
         self.bound.get(name).map(|(binding, _)| *binding)
     }
 
+    /// Where a name of the handler is declared.
+    pub(super) fn place(&self, name: &str) -> Option<At> {
+        self.bound.get(name).map(|(_, at)| *at)
+    }
+
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.bound.keys().map(String::as_str)
     }

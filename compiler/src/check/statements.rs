@@ -91,7 +91,10 @@ impl Body<'_, '_, '_> {
                 self.destroy(source, statement.at)
             }
             ast::StatementKind::Dispatch(slot) => self.dispatch(slot, statement.at),
-            ast::StatementKind::Assign { place, operator, value } if self.lowering.is_link(place) => {
+            ast::StatementKind::Assign { place, operator, value }
+                if self.lowering.is_link(place)
+                    || operator.is_none() && self.lowering.is_meant_as_link(place, value) =>
+            {
                 self.make_calls_in(place, block);
                 self.linking(place, *operator, value)
             }
@@ -396,7 +399,8 @@ impl Body<'_, '_, '_> {
         operator: Option<BinaryOperator>,
         value: &ast::Expression,
     ) -> Option<StatementKind> {
-        let moved = matches!(&value.kind, ast::ExpressionKind::Place(ast::Place::Name(name)) if self.is_moved(name));
+        let moved = matches!(&value.kind, ast::ExpressionKind::Place(ast::Place::Name(name)) if self.is_moved(name))
+            || self.lowering.is_none(value);
         let Some((place, ty)) = self.assignable(place) else {
             // The value's errors are reported too, unless it names what was to be moved.
             if !moved {

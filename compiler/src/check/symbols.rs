@@ -195,14 +195,42 @@ impl<'a> Symbols<'a> {
         }
         let title = format!("threads have no attribute or import `{}`", name.text);
         let diagnostic = Diagnostic::error("E0304", title, name.at, "unknown attribute");
-        diagnostics.push(match nearest(&name.text, self.members_of(of)) {
-            Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-            None => {
-                diagnostic.help("declare it in `thread { … }`, or in `threadimports { … }` if the application keeps it")
-            }
-        });
+        let declare = "declare it in `thread { … }`, or in `threadimports { … }` if the application keeps it";
+        diagnostics.push(self.among_members(diagnostic, name, declare.to_owned()));
+    }
+
+    /// As `unknown_member`, where only a link can stand.
+    pub(super) fn unknown_link(&self, name: &Name, diagnostics: &mut Diagnostics) {
+        if self.lost.contains(name.text.as_str()) {
+            return;
+        }
+        if diagnostics.is_full() {
+            diagnostics.push(Diagnostic::error("E0304", "", name.at, ""));
+            return;
+        }
+        let title = format!("threads have no threadref `{}`", name.text);
+        let diagnostic = Diagnostic::error("E0304", title, name.at, "unknown threadref");
+        let declare = format!("declare it: `thread {{ threadref {}; }}`", name.text);
+        diagnostics.push(self.among_members(diagnostic, name, declare));
+    }
+
+    /// Adds which name that is kept for threads is meant, or else which ones there are.
+    fn among_members(&self, diagnostic: Diagnostic, name: &Name, declare: String) -> Diagnostic {
+        let known: Vec<&str> = self.members_of(Entity::Thread).collect();
+        if let Some(meant) = nearest(&name.text, known.iter().copied()) {
+            return diagnostic.help(format!("did you mean `{meant}`?"));
+        }
+        let diagnostic = match known.len() {
+            0 => diagnostic,
+            1..=MOST_NAMED => diagnostic.note(format!("kept for each thread: {}", list(&known))),
+            _ => diagnostic.note(format!("kept for each thread: {}, …", list(&known[..MOST_NAMED]))),
+        };
+        diagnostic.help(declare)
     }
 }
+
+/// So many names that are kept for threads are listed.
+const MOST_NAMED: usize = 8;
 
 /// What a name must stand for where it is used.
 #[derive(Clone, Copy, Debug)]

@@ -245,7 +245,7 @@ impl Step<'_, '_, '_> {
                 let places = self.containers(container, line)?;
                 arithmetic::size(places.map(|place| self.machine.containers[place].len()).sum(), bits)
             }
-            Expression::In(thread, container) => {
+            Expression::In(thread, container, _) => {
                 let slot = self.thread(*thread, line)?;
                 let mut places = self.containers(container, line)?;
                 Value::Bool(places.any(|place| self.machine.threads[slot].position == Position::In(ContainerId(place))))

@@ -106,6 +106,17 @@ impl Referent {
     }
 }
 
+/// How the source asks whether a thread is in a container. It means the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// `t in c`
+    In,
+    /// `t == c`, where `c` is a threadref.
+    Equal,
+    /// `c == t`, where `c` is a threadref that is known before run time, and `t` a local.
+    Mirrored,
+}
+
 /// A computation without side effects. Types are explicit: see [`Expression::NotZero`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
@@ -129,7 +140,7 @@ pub enum Expression {
     /// `|c|`, an int.
     Size(ContainerRef),
     /// `t in c`, a bool.
-    In(Thread, ContainerRef),
+    In(Thread, ContainerRef, Asked),
     /// `t == u`, a bool: whether two names stand for one thread or node. For a threadref, there is [`Expression::In`].
     Same(LocalId, LocalId),
     /// `t.owner == u`, a bool: whether a link names this thread, or neither names one.
@@ -343,13 +354,21 @@ pub struct Names<'e> {
 }
 
 impl Expression {
+    /// Whether it is written with `==`, between threads.
+    pub fn compares_threads(&self) -> bool {
+        matches!(
+            self,
+            Expression::Same(..) | Expression::Linked { .. } | Expression::In(_, _, Asked::Equal | Asked::Mirrored)
+        )
+    }
+
     /// What it names itself, without its parts.
     pub fn names(&self) -> Names<'_> {
         let nothing = Names::default();
         match self {
             Expression::Read(place) => Names { place: Some(place), ..nothing },
             Expression::Size(container) => Names { container: Some(container), ..nothing },
-            Expression::In(thread, container) => {
+            Expression::In(thread, container, _) => {
                 Names { threads: [Some(*thread), None], container: Some(container), ..nothing }
             }
             Expression::Same(one, other) => {
@@ -383,7 +402,7 @@ impl Expression {
             Expression::Verbatim { otherwise, .. } => [otherwise.as_deref(), None, None],
             Expression::ConstantElement { index, .. } => [Some(index), None, None],
             Expression::Read(place) => [place.index(), None, None],
-            Expression::Size(container) | Expression::In(_, container) => [container.index(), None, None],
+            Expression::Size(container) | Expression::In(_, container, _) => [container.index(), None, None],
             Expression::Unary(_, operand)
             | Expression::Convert(_, operand)
             | Expression::NotZero(operand)

@@ -6,6 +6,7 @@ use super::Feature;
 use super::ast::{Expression, ExpressionKind, Name, Place, Reference};
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
+use super::words::another_name;
 
 /// An expression and the depth of its tree.
 struct Deep {
@@ -171,8 +172,7 @@ impl Parser<'_> {
                 self.advance();
                 let (container, depth) = self.reference("the name of a container")?;
                 if self.is_sign(".") {
-                    let link = self.unexpected("`|`").note("`|c|` is the number of threads in a container");
-                    return Err(self.report(link.help("test a threadref of a thread with `t.NAME != none`")));
+                    return Err(self.no_container(&container, |link, _| format!("test it: `{link} != none`")));
                 }
                 self.expect_sign("|")?;
                 (ExpressionKind::Size(container), depth)
@@ -206,15 +206,20 @@ impl Parser<'_> {
         let (first, depth) = self.element_of(name)?;
         if self.eat_word("in") {
             let (container, other) = self.reference("the name of a container")?;
+            if self.is_sign(".") {
+                let thread = &first.name.text;
+                return Err(self.no_container(&container, |link, _| format!("compare: `{link} == {thread}`")));
+            }
             return Ok((ExpressionKind::In(first, container), depth.max(other)));
         }
         let (place, other) = self.place_after(first)?;
         if self.is_word("in")
             && let Place::Member { thread, member } = &place
         {
-            let link = format!("{}.{}", thread.name.text, member.text);
+            let (link, name) = (format!("{}.{}", thread.name.text, member.text), another_name(&thread.name.text));
             let nameless = self.unexpected("an operator").note("only a thread that has a name can be looked for");
-            return Err(self.report(nameless.help(format!("give it one: `foreach u in {link} {{ if (u in …) … }}`"))));
+            let help = format!("give it one: `foreach {name} in {link} {{ if ({name} in …) … }}`");
+            return Err(self.report(nameless.help(help)));
         }
         Ok((ExpressionKind::Place(place), depth.max(other)))
     }
@@ -257,6 +262,9 @@ impl Parser<'_> {
             let member = self.name("the name of an attribute or import of the thread")?;
             if self.is_sign("(") {
                 return Err(self.no_method(&first, &member));
+            }
+            if self.is_sign(".") {
+                return Err(self.no_name(&first, &member));
             }
             let place = Place::Member { thread: first, member };
             let Some((index, depth)) = self.index()? else { return Ok((place, 1)) };

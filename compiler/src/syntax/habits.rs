@@ -6,6 +6,7 @@ use crate::vocabulary::At;
 use super::ast::{Name, Reference};
 use super::lexer::TokenKind;
 use super::parser::{Parser, Reported};
+use super::words::another_name;
 
 /// How to visit all threads of a container.
 pub(super) const VISIT: &str = "the threads of a container are visited with `foreach t in c`";
@@ -52,6 +53,30 @@ impl Parser<'_> {
         };
         let title = format!("`{owner}` has no functions of its own");
         self.report(Diagnostic::error("E0101", title, method.at, "cannot be called").help(help))
+    }
+
+    /// Reports the second `.` of `t.owner.age`.
+    pub(super) fn no_name(&mut self, of: &Reference, member: &Name) -> Reported {
+        let (link, name) = (format!("{}.{}", of.name.text, member.text), another_name(&of.name.text));
+        let further = self.following_word().unwrap_or("ATTRIBUTE");
+        let title = format!("`{link}` is not the name of a thread");
+        let nameless = Diagnostic::error("E0101", title, self.token.at, "follows only a name");
+        let help =
+            format!("if it is a threadref, visit its thread: `foreach {name} in {link} {{ … {name}.{further} … }}`");
+        self.report(nameless.help(help))
+    }
+
+    /// Reports the `.` of `u.owner` where a container is expected. `instead` makes the advice, of `u.owner` and of a name
+    /// for its thread.
+    pub(super) fn no_container(&mut self, of: &Reference, instead: impl Fn(&str, &str) -> String) -> Reported {
+        let link = format!("{}.{}", of.name.text, self.following_word().unwrap_or("THREADREF"));
+        let nameless = Diagnostic::error("E0101", format!("`{link}` is not a container"), self.token.at, "");
+        let nameless = nameless.note("a threadref of a thread names another thread, and holds none");
+        self.report(nameless.help(instead(&link, another_name(&of.name.text))))
+    }
+
+    fn following_word(&self) -> Option<&str> {
+        (self.following.kind == TokenKind::Word).then(|| self.written(self.following.at))
     }
 
     /// Reports the first word of a part of the scheduler, if other languages start functions with that word.

@@ -22,6 +22,11 @@ impl Parser<'_> {
         self.advance();
         let (container, _) = self.reference("the name of a container")?;
         let link = if self.eat_sign(".") { Some(self.name("the name of a threadref")?) } else { None };
+        if let Some(link) = &link
+            && self.is_sign(".")
+        {
+            return Err(self.no_name(&container, link));
+        }
         if parenthesis {
             self.expect_sign(")")?;
         }

@@ -8,7 +8,7 @@ use super::ast::{Block, Expression, ExpressionKind, Place, Statement, StatementK
 use super::habits;
 use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
-use super::words::nearest;
+use super::words::{another_name, nearest};
 
 /// The signs that assign, and what they compute.
 const ASSIGNMENTS: [(&str, Option<BinaryOperator>); 11] = [
@@ -113,11 +113,25 @@ impl Parser<'_> {
             }
             Some("dispatch") => {
                 self.advance();
-                StatementKind::Dispatch(self.reference("the name of a threadref")?.0)
+                let (slot, _) = self.reference("the name of a threadref")?;
+                if self.is_sign(".") {
+                    let first = |link: &str, name: &str| {
+                        format!(
+                            "move its thread to one of `data` first: `foreach {name} in {link} {{ if ({name} in …) {name} => current; }}`"
+                        )
+                    };
+                    return Err(self.no_container(&slot, first));
+                }
+                StatementKind::Dispatch(slot)
             }
             Some("destroy") => {
                 self.advance();
-                StatementKind::Destroy(self.reference("the name of a thread or container")?.0)
+                let (source, _) = self.reference("the name of a thread or container")?;
+                if self.is_sign(".") {
+                    let end = |_: &str, _: &str| "a thread is destroyed in the event that says it has ended".to_owned();
+                    return Err(self.no_container(&source, end));
+                }
+                StatementKind::Destroy(source)
             }
             Some("fail") => self.failure()?,
             Some("break") => self.leave(Leave::Loop),
@@ -246,6 +260,10 @@ impl Parser<'_> {
         let (source, _) = self.element_of(name)?;
         if self.eat_sign("=>") {
             let (destination, _) = self.reference("the name of a container")?;
+            if self.is_sign(".") {
+                let thread = &source.name.text;
+                return Err(self.no_container(&destination, |link, _| format!("assign it: `{link} = {thread};`")));
+            }
             if self.is_sign("=>") {
                 let chained =
                     self.unexpected("`;`").help("a thread moves one step at a time: write a statement for each");
@@ -268,8 +286,9 @@ impl Parser<'_> {
         let sign = if two { "|=" } else { sign };
         if let (Place::Member { thread, member }, "=>") = (&place, sign) {
             let link = format!("{}.{}", thread.name.text, member.text);
+            let name = another_name(&thread.name.text);
             let moved = self.unexpected("`=`").note("only a thread that has a name can be moved");
-            return Err(self.report(moved.help(format!("give it one: `foreach u in {link} {{ u => …; }}`"))));
+            return Err(self.report(moved.help(format!("give it one: `foreach {name} in {link} {{ {name} => …; }}`"))));
         }
         match ASSIGNMENTS.iter().find(|(written, _)| *written == sign) {
             Some((_, operator)) => {

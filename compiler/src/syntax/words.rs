@@ -68,6 +68,11 @@ pub(crate) fn unsupported(word: &str) -> Option<Unsupported> {
     UNSUPPORTED.iter().find(|(start, _)| *start == word).map(|(_, construct)| *construct)
 }
 
+/// For advice: a name for the thread that a threadref of the thread `taken` names.
+pub(crate) fn another_name(taken: &str) -> &'static str {
+    if taken == "u" { "o" } else { "u" }
+}
+
 /// The candidate that `word` is most likely a misspelling of.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).min(3);

@@ -1,10 +1,12 @@
 //! A thread changes its state class only as the host expects: a policy does not wake, block or run a thread on its own.
 
+use std::collections::BTreeSet;
+
 use super::state::Spot;
-use super::{Handling, walk};
+use super::{Handling, alternatives, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::{Event, Move, Stage};
-use crate::policy::{ContainerId, Element, Source, StateClass, Statement, StatementKind};
+use crate::policy::{Container, ContainerId, Element, Source, StateClass, Statement, StatementKind};
 
 pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
     // A query that moves a thread has been refused already.
@@ -30,9 +32,7 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) {
                     sources
                 }
             };
-            for source in sources {
-                free(handling, statement, source, destination, diagnostics);
-            }
+            free(handling, statement, &sources, destination, diagnostics);
         }
     });
 }
@@ -52,14 +52,27 @@ fn ruled<'a>(
 ) {
     let running = handling.container(destination).class == StateClass::Running;
     if running && !destinations.any(|stage| *stage == Stage::In(StateClass::Running)) {
-        refuse(handling, statement, None, destination, diagnostics);
+        refuse(handling, statement, &[], destination, diagnostics);
     }
 }
 
-/// The event type says nothing about this thread.
-fn free(handling: &Handling, statement: &Statement, from: ContainerId, to: ContainerId, diagnostics: &mut Diagnostics) {
+/// The event type says nothing about this thread, which comes from one of `sources`.
+fn free(
+    handling: &Handling,
+    statement: &Statement,
+    sources: &[ContainerId],
+    to: ContainerId,
+    diagnostics: &mut Diagnostics,
+) {
+    let refused = sources.iter().copied().filter(|from| !is_free(handling, *from, to));
+    let refused: Vec<ContainerId> = refused.collect();
+    if !refused.is_empty() {
+        refuse(handling, statement, &refused, to, diagnostics);
+    }
+}
+
+fn is_free(handling: &Handling, from: ContainerId, to: ContainerId) -> bool {
     let classes = (handling.container(from).class, handling.container(to).class);
-    let ruled = handling.event.into_iter().flat_map(some_threads).any(|step| step == classes);
     let dispatches = handling.event.is_some_and(Event::dispatches);
     let allowed = match classes {
         (StateClass::Running, StateClass::Running) => dispatches,
@@ -68,9 +81,7 @@ fn free(handling: &Handling, statement: &Statement, from: ContainerId, to: Conta
         (StateClass::Running, StateClass::Ready) => !handling.event.is_some_and(Event::gives_away),
         (from, to) => from == to,
     };
-    if !allowed && !ruled {
-        refuse(handling, statement, Some(from), to, diagnostics);
-    }
+    allowed || handling.event.into_iter().flat_map(some_threads).any(|step| step == classes)
 }
 
 /// The classes between which an event's type lets some thread move.
@@ -81,17 +92,18 @@ fn some_threads(event: &Event) -> impl Iterator<Item = (StateClass, StateClass)>
     })
 }
 
+/// One diagnostic, however many containers the thread can come from.
 fn refuse(
     handling: &Handling,
     statement: &Statement,
-    from: Option<ContainerId>,
+    from: &[ContainerId],
     to: ContainerId,
     diagnostics: &mut Diagnostics,
 ) {
     let (target, event) = (handling.container(to), &handling.handler.written);
-    let source = from.map(|from| handling.container(from));
+    let sources: Vec<&Container> = from.iter().map(|from| handling.container(*from)).collect();
     let what = handling.statement(statement);
-    let (title, help) = match (source.map(|source| source.class), target.class) {
+    let (title, help) = match (sources.first().map(|source| source.class), target.class) {
         (_, StateClass::Running) => (
             format!("`{event}` cannot make a thread run, as {what} does"),
             "move it to a READY container; the event that dispatches will find it there",
@@ -117,12 +129,14 @@ fn refuse(
             "move it only as the type of the event says",
         ),
     };
-    let label = match source {
-        Some(source) => format!("from {} to {}", source.class.word(), target.class.word()),
-        None => format!("to {}", target.class.word()),
+    let classes: BTreeSet<StateClass> = sources.iter().map(|source| source.class).collect();
+    let classes: Vec<String> = classes.into_iter().map(|class| class.word().to_owned()).collect();
+    let label = match classes.as_slice() {
+        [] => format!("to {}", target.class.word()),
+        classes => format!("from {} to {}", alternatives(classes), target.class.word()),
     };
     let mut diagnostic = handling.called(statement, Diagnostic::error("E0409", title, statement.at, label));
-    for container in source.into_iter().chain([target]) {
+    for container in sources.into_iter().chain([target]) {
         diagnostic = diagnostic
             .related(container.at, format!("`{}` is {}", Element::array(&container.name), container.class.word()));
     }

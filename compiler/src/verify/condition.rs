@@ -57,9 +57,9 @@ fn test(policy: &Policy, state: State, condition: &Expression, outcome: bool, at
             Some(comparison) => compare(policy, state, (comparison, left, right), outcome, at),
             None => Some(state),
         },
-        Expression::In(Thread::Local(local), container) => inside(policy, state, *local, container, outcome, at),
+        Expression::In(Thread::Local(local), container, _) => inside(policy, state, *local, container, outcome, at),
         // What a threadref holds is in that threadref and in no other container.
-        Expression::In(Thread::Slot(slot) | Thread::First(slot), container) => {
+        Expression::In(Thread::Slot(slot) | Thread::First(slot), container, _) => {
             match (container.may_be(*slot), container) {
                 // It can be in another element of the array.
                 (true, ContainerRef::Element { .. }) => Some(state),

@@ -62,7 +62,10 @@ struct Reader<'a, 't> {
 impl Reader<'_, '_> {
     /// Looks at the tests of a condition that is evaluated in one of these states.
     fn condition(&mut self, condition: &Expression, states: Vec<State>) {
-        if let Expression::Unary(UnaryOperator::Not, operand) = condition {
+        // `t != u` is one test.
+        if let Expression::Unary(UnaryOperator::Not, operand) = condition
+            && !operand.compares_threads()
+        {
             self.condition(operand, states);
         } else if let Expression::Binary(operator, left, right) = condition
             && let Some(goes_on) = operator.goes_on_if()
@@ -125,7 +128,7 @@ impl Reader<'_, '_> {
     /// Adds what is known of a part of a test, and from where.
     fn because(&self, diagnostic: Diagnostic, part: &Expression, state: &State) -> Diagnostic {
         let policy = self.handling.policy;
-        if let Expression::In(Thread::Local(local), _) = part {
+        if let Expression::In(Thread::Local(local), ..) = part {
             let places = state.places(*local).into_iter().flatten().filter_map(|spot| spot.container());
             let names = self.handling.names(&places.collect::<Vec<_>>());
             let thread = self.handling.local(*local);

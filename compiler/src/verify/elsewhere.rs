@@ -3,7 +3,8 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    AttributeId, ContainerKind, Entity, LocalId, Place, Policy, Source, StateClass, Statement, StatementKind, Thread,
+    AttributeId, Container, ContainerKind, Element, Entity, LocalId, Owner, Place, Policy, Source, StateClass,
+    Statement, StatementKind, Thread,
 };
 
 use super::state::{Spot, State};
@@ -23,7 +24,12 @@ pub(super) fn check(handling: &Handling, diagnostics: &mut Diagnostics) -> bool 
         let title = format!("{name} may run on another processor in {}", handling.statement(statement));
         let label = if moves { "it may be in no container here" } else { "it would be re-filed where it runs" };
         let diagnostic = Diagnostic::error("E0419", title, statement.at, label);
-        let help = format!("test where it is first: `if ({} in ready) {{ … }}`", name.trim_matches('`'));
+        let help = match somewhere(handling, state, statement, local) {
+            Some(container) => {
+                format!("test where it is first: `if ({} in {container}) {{ … }}`", name.trim_matches('`'))
+            }
+            None => "leave it where it is: the events that name it move it".to_owned(),
+        };
         diagnostics.push(handling.called(statement, diagnostic).help(help));
         right = false;
     });
@@ -42,6 +48,22 @@ fn touched(policy: &Policy, statement: &Statement) -> Option<(LocalId, bool)> {
         return runs_sorted_by(policy, *attribute).then_some((*local, false));
     }
     None
+}
+
+/// A container of the policy in which the thread can be, and from which the statement can move it.
+fn somewhere<'a>(handling: &Handling<'a>, state: &State, statement: &Statement, local: LocalId) -> Option<&'a str> {
+    let to = statement.moves().and_then(|(_, to)| to?.candidates().next()).map(|to| handling.container(to).class);
+    let classes: &[StateClass] = match to {
+        // The policy itself changes no other class.
+        Some(StateClass::Running | StateClass::Ready) => &[StateClass::Ready],
+        Some(StateClass::Blocked) => &[StateClass::Blocked],
+        Some(StateClass::Terminated) => &[StateClass::Terminated],
+        None => &[StateClass::Ready, StateClass::Blocked],
+    };
+    let known = state.places(local)?.iter().filter_map(|spot| spot.container()).map(|id| handling.container(id));
+    let own: Vec<&Container> = known.filter(|container| container.owner == Owner::Policy).collect();
+    let found = classes.iter().find_map(|class| own.iter().find(|container| container.class == *class))?;
+    Some(Element::array(&found.name))
 }
 
 fn is_elsewhere(state: &State, local: LocalId) -> bool {

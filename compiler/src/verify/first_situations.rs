@@ -11,7 +11,7 @@ use super::flow::{self, Course, EndKind};
 use super::situation;
 use super::state::{Spot, State};
 use super::{Known, paths, walk};
-use crate::policy::{LocalId, StatementId};
+use crate::policy::{Entity, LocalId, Policy, StatementId};
 
 /// So many threads are enough to find what fails first.
 const MOST_THREADS: usize = 3;
@@ -76,7 +76,7 @@ pub(super) fn search(known: &Known, unchanging: &BTreeSet<StatementId>) -> Found
                         .any(|local| start.places(LocalId(local)).is_some_and(|places| places.contains(&Spot::Hand)));
                     let threads = reached.threads + usize::from(comes);
                     work += walk::length(&handler.body);
-                    if threads > MOST_THREADS || work > MOST_STATEMENTS {
+                    if threads > MOST_THREADS || work > MOST_STATEMENTS || comes && is_full(policy, &reached.state) {
                         continue;
                     }
                     let flow = flow::to_its_ends(course, start.clone(), paths(handler));
@@ -104,6 +104,12 @@ pub(super) fn search(known: &Known, unchanging: &BTreeSet<StatementId>) -> Found
         }
     }
     found
+}
+
+/// Whether no more threads can live.
+fn is_full(policy: &Policy, state: &State) -> bool {
+    let living = policy.holding(Entity::Thread).map(|container| state.size(container).least).sum::<u64>();
+    policy.capacity.is_some_and(|capacity| living >= u64::from(capacity))
 }
 
 /// One start for each combination of places of the threads that the event names.

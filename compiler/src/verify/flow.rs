@@ -1,5 +1,6 @@
 //! The flow of knowledge through a handler: the abstract state before each statement and at each end.
 
+mod counts;
 mod loops;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -222,7 +223,12 @@ impl Engine<'_> {
         let at = statement.at;
         match &statement.kind {
             StatementKind::Foreach { cursor, container, body } => {
-                self.looping(|engine| engine.rounds(states, *cursor, container, body, at))
+                let counts = counts::counts(self.course.policy, &states, body);
+                let past = self.looping(|engine| engine.rounds(states, *cursor, container, body, at));
+                let counted = |state: State| {
+                    counts.iter().fold(state, |state, (variable, over)| state.with_count(*variable, container, *over))
+                };
+                past.into_iter().map(counted).collect()
             }
             StatementKind::Follow { cursor, body, .. } => self.followed(states, *cursor, body, at),
             StatementKind::Link { .. } => {
@@ -325,7 +331,7 @@ impl Engine<'_> {
                 for index in place.variables() {
                     let joined = Range { open: false, ..state.value(index).join(range) };
                     *state = state.clone().with_value(index, joined);
-                    state.counting(index, Assigned::Other(value));
+                    state.counting(index, Assigned::Perhaps);
                 }
             }
             if let Some(variable) = values::index(policy, place) {

@@ -298,13 +298,13 @@ pub(super) fn evaluate(policy: &Policy, state: &State, expression: &Expression) 
             let bound = |threads: u64| i64::try_from(threads).unwrap_or(i64::MAX).min(most);
             Range::between(Type::Int, bound(size.least), size.most.map_or(most, bound)).because(size.why)
         }
-        Expression::In(Thread::Slot(slot) | Thread::First(slot), container) => {
+        Expression::In(Thread::Slot(slot) | Thread::First(slot), container, _) => {
             match (container.may_be(*slot), container) {
                 (true, ContainerRef::Element { .. }) => Range::any(policy, Type::Bool),
                 (inside, _) => Range::of(Value::Bool(inside)),
             }
         }
-        Expression::In(Thread::Local(local), container) => {
+        Expression::In(Thread::Local(local), container, _) => {
             let Some(places) = state.places(*local) else { return Range::any(policy, Type::Bool) };
             let elsewhere = places.contains(&Spot::Elsewhere);
             let possible =

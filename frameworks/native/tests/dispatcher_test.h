@@ -11,27 +11,16 @@
 #include "core/thread_record.h"
 #include "dispatcher/dispatcher.h"
 #include "support/child.h"
+#include "support/places.h"
+#include "support/recorded_events.h"
 
 /* ---- The policy: a FIFO that writes down its events, and breaks rules when told to ------------------------------- */
-
-static char events[4096];
 
 static inline void record(const char *event, const struct catapults_thread *t) {
     char line[64];
     snprintf(line, sizeof line, t ? "%s %u; " : "%s; ", event, t ? t->number : 0);
-    strncat(events, line, sizeof events - strlen(events) - 1);
+    record_event(line);
 }
-
-#define require_events(expected)                                                                                       \
-    do {                                                                                                               \
-        if (strcmp(events, expected) != 0) {                                                                           \
-            fprintf(stderr, "%s:%d: events: %s\n", __FILE__, __LINE__, events);                                        \
-            _exit(CHILD_REQUIRE_FAILED);                                                                               \
-        }                                                                                                              \
-        events[0] = '\0';                                                                                              \
-    } while (0)
-
-enum { IN_CURRENT = 1, IN_READY, IN_WAITING };
 
 static struct catapults_list ready;
 static const char *stop_in = ""; /* the event that stops */
@@ -202,9 +191,7 @@ static inline struct catapults_thread *yield_at_once(void *self, struct catapult
 static struct catapults_policy recording = {
     .name = "recording",
     .source = "recording.sched",
-    .classes =
-        (const uint8_t[]){
-            [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED},
+    .classes = CLASSES,
     .thread_size = sizeof(struct catapults_thread) + 160,
     .start = start,
     .adopt = adopt,

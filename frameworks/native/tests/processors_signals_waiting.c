@@ -3,6 +3,7 @@
  * signals interrupt.
  */
 #include "processors_signals_test.h"
+#include "support/waits.h"
 
 /* Its address is that of the kernel thread, which changes under the code that asks. */
 __attribute__((noipa)) static int error_here(void) { return errno; }
@@ -100,55 +101,18 @@ static void two_that_suspend(void) {
 /* ---- Interrupted calls ------------------------------------------------------------------------------------------- */
 
 static int ends[2];
-static catapults_sem_t semaphore;
-static catapults_mutex_t mutex;
-static catapults_cond_t condition;
-static catapults_port_t port;
 static atomic_int returned;
 
-static void *finished(int result) {
+static inline void *finished(int result) {
     atomic_fetch_add(&returned, 1);
     return (void *)(intptr_t)result;
-}
-static void *sleep_long(void *argument) {
-    (void)argument;
-    return finished(catapults_sleep(10000 * (int64_t)MS));
-}
-static void *wait_for_semaphore(void *argument) {
-    (void)argument;
-    return finished(catapults_sem_wait(&semaphore));
-}
-static void *receive(void *argument) {
-    (void)argument;
-    struct catapults_message *message;
-    return finished(catapults_port_receive(&port, &message));
 }
 static void *read_byte(void *argument) {
     (void)argument;
     char byte;
     return finished(catapults_read(ends[0], &byte, 1) == 1 ? 0 : error_here());
 }
-static void *lock_mutex(void *argument) {
-    (void)argument;
-    int result = catapults_mutex_lock(&mutex);
-    catapults_mutex_unlock(&mutex);
-    return finished(result);
-}
-static void *wait_for_condition(void *argument) {
-    (void)argument;
-    require(catapults_mutex_lock(&mutex) == 0);
-    int result = catapults_cond_wait(&condition, &mutex);
-    catapults_mutex_unlock(&mutex);
-    return finished(result);
-}
-
-static void post(void) { require(catapults_sem_post(&semaphore) == 0); }
-static void send_message(void) {
-    static struct catapults_message message;
-    require(catapults_port_send(&port, &message) == 0);
-}
 static void write_byte(void) { require(catapults_write(ends[1], "", 1) == 1); }
-static void unlock_mutex(void) { require(catapults_mutex_unlock(&mutex) == 0); }
 static void signal_condition(void) {
     require(catapults_mutex_lock(&mutex) == 0);
     require(catapults_cond_signal(&condition) == 0);

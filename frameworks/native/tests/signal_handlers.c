@@ -2,6 +2,7 @@
  * Handlers of signals: what calls return, where they run, what they may do; faults.
  */
 #include "support/signals.h"
+#include "support/waits.h"
 
 enum { MOST = 8 };
 
@@ -10,40 +11,10 @@ static char order[64];
 /* ---- Interrupted calls ------------------------------------------------------------------------------------------- */
 
 static int pipe_ends[2];
-static catapults_sem_t semaphore;
-static catapults_mutex_t mutex;
-static catapults_cond_t condition;
 static catapults_rwlock_t rwlock;
 static catapults_barrier_t barrier;
 static catapults_once_t once = CATAPULTS_ONCE_INIT;
-static catapults_port_t port;
 
-static void *sleep_long(void *argument) {
-    (void)argument;
-    return finished(catapults_sleep(10000 * (int64_t)MS));
-}
-static void *wait_for_semaphore(void *argument) {
-    (void)argument;
-    return finished(catapults_sem_wait(&semaphore));
-}
-static void *receive(void *argument) {
-    (void)argument;
-    struct catapults_message *message;
-    return finished(catapults_port_receive(&port, &message));
-}
-static void *lock_mutex(void *argument) {
-    (void)argument;
-    int result = catapults_mutex_lock(&mutex);
-    catapults_mutex_unlock(&mutex);
-    return finished(result);
-}
-static void *wait_for_condition(void *argument) {
-    (void)argument;
-    require(catapults_mutex_lock(&mutex) == 0);
-    int result = catapults_cond_wait(&condition, &mutex);
-    catapults_mutex_unlock(&mutex);
-    return finished(result);
-}
 static void *lock_to_write(void *argument) {
     (void)argument;
     int result = catapults_rwlock_wrlock(&rwlock);
@@ -78,12 +49,6 @@ static void *wait_for_usr2(void *argument) {
     return finished(catapults_sigwait(&set, &number));
 }
 
-static void post(void) { require(catapults_sem_post(&semaphore) == 0); }
-static void send_message(void) {
-    static struct catapults_message message;
-    require(catapults_port_send(&port, &message) == 0);
-}
-
 static void calls_return(void) {
     begin();
     catapults_port_init(&port, "port", 0);
@@ -108,7 +73,6 @@ static void goes_on(void *(*body)(void *), void *argument, void (*end)(void)) {
     require(result == NULL || (intptr_t)result == CATAPULTS_BARRIER_SERIAL_THREAD);
 }
 
-static void unlock_mutex(void) { require(catapults_mutex_unlock(&mutex) == 0); }
 static void signal_condition(void) { require(catapults_cond_signal(&condition) == 0); }
 static void unlock_rwlock(void) { require(catapults_rwlock_unlock(&rwlock) == 0); }
 static void reach_barrier(void) { catapults_barrier_wait(&barrier); }

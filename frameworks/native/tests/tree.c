@@ -9,21 +9,10 @@
 #include "dispatcher/dispatcher.h"
 #include "core/scheduler.h"
 #include "support/child.h"
+#include "support/places.h"
+#include "support/recorded_events.h"
 
 /* ---- The policy: a FIFO that writes down its events, and does what its instance says ----------------------------- */
-
-static char events[8192];
-
-#define require_events(expected)                                                                                       \
-    do {                                                                                                               \
-        if (strcmp(events, expected) != 0) {                                                                           \
-            fprintf(stderr, "%s:%d: events: %s\n", __FILE__, __LINE__, events);                                        \
-            _exit(CHILD_REQUIRE_FAILED);                                                                               \
-        }                                                                                                              \
-        events[0] = '\0';                                                                                              \
-    } while (0)
-
-enum { IN_CURRENT = 1, IN_READY, IN_WAITING };
 
 struct fifo {
     const char *name;
@@ -44,7 +33,7 @@ static const struct catapults_stop *stopped(const struct fifo *self, const char 
     char line[64];
     snprintf(line, sizeof line, t ? "%s.%s %u; " : "%s.%s; ", self->name, event, t ? t->number : 0);
     if (!quiet)
-        strncat(events, line, sizeof events - strlen(events) - 1);
+        record_event(line);
     return self->stop_in && strcmp(event, self->stop_in) == 0 ? &stop : NULL;
 }
 
@@ -152,11 +141,6 @@ static void adopt(void *self, struct catapults_thread *t) {
     (void)self;
     t->container = 0;
 }
-
-#define CLASSES                                                                                                        \
-    (const uint8_t[]) {                                                                                                \
-        [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED               \
-    }
 
 static const struct catapults_policy recording = {.name = "recording",
                                                   .source = "recording.sched",

@@ -195,7 +195,7 @@ impl Walk<'_> {
             return None;
         }
         match condition {
-            Expression::In(_, container) if self.runs(container) => Some(false),
+            Expression::In(_, container, _) if self.runs(container) => Some(false),
             Expression::NotZero(operand) => Some(self.size(operand)? != 0),
             Expression::Unary(UnaryOperator::Not, operand) => Some(!self.known(operand, state)?),
             Expression::Binary(operator, left, right) => match (operator.goes_on_if(), operator.comparison()) {

@@ -356,7 +356,7 @@ impl<'a> Survey<'a> {
                     .for_each(|constant| self.mention(constant.value));
                 self.index(index, *length);
             }
-            Expression::Size(container) | Expression::In(_, container) => self.container(container),
+            Expression::Size(container) | Expression::In(_, container, _) => self.container(container),
             Expression::Read(place) => {
                 self.index_of(place);
                 self.uses(place, |uses| uses.read_otherwise = true);

@@ -11,11 +11,12 @@ impl Writer<'_, '_> {
         if scope.cursor.is_some() || scope.depth > 2 {
             return self.level(scope);
         }
-        match self.choices.below(5) {
+        match self.choices.below(7) {
             0 => self.remembered(scope, inner),
             1 if self.may(Feature::Loops) => self.searched(scope, inner),
             2 if !scope.sends => self.elected(scope),
             3 if self.may(Feature::Floats) => self.ordered(scope),
+            5 | 6 => self.added_up(scope),
             _ => self.counted(scope, inner),
         }
     }
@@ -104,6 +105,42 @@ impl Writer<'_, '_> {
             self.line(&format!("    for (int {i} = 0; {i} < {count} && {i} < 3; {i}++) {from} => {to};"));
         }
         self.line(&format!("    if ({count} > 0) {from} => {from};"));
+    }
+
+    /// A number of threads in two containers, or one that a loop has counted, and so many transfers.
+    fn added_up(&mut self, scope: &Scope) {
+        let lists = self.lists(scope);
+        let [one, other, to] = [(); 3].map(|()| self.choices.one_of(&lists));
+        let (count, x, y) = (self.name("count"), self.name("x"), self.name("y"));
+        let value = self.choices.one_of(&[
+            "0".to_owned(),
+            "0".to_owned(),
+            format!("|{one}| + |{other}|"),
+            format!("|{other}| + |{one}| - 1"),
+            format!("|{one}| + |{other}| + |{to}|"),
+        ]);
+        let counted = self.choices.one_of(&[
+            String::new(),
+            format!("foreach {x} in {one} {count}++;"),
+            format!("foreach {x} in {other} if (gb) {count} += 1;"),
+            format!("foreach {x} in {one} {{ {count}++; if (gi > 3) {x} => {to}; }}"),
+            format!("foreach {x} in {one} foreach {y} in {other} {count}++;"),
+        ]);
+        self.line(&format!("    int {count} = {value}; {counted}"));
+        if self.choices.chance(30) {
+            let (from, to) = (self.choices.one_of(&[&one, &other]).clone(), self.choices.one_of(&[&to, &one]).clone());
+            self.line(&format!("    if (|{from}| > 0) {from} => {to};"));
+        }
+        let least = self.choices.one_of(&[0, 0, 1, 2]);
+        let moved = format!("if (|{one}| > 0) {one} => {to}; else {other} => {to};");
+        if self.may(Feature::Loops) && self.choices.chance(40) {
+            self.line(&format!("    while ({count} > {least}) {{ {moved} {count}--; }}"));
+        } else {
+            let last = self.choices.one_of(&[&one, &one, &other]).clone();
+            let before =
+                self.choices.one_of(&[String::new(), String::new(), moved.clone(), format!("{moved} {moved}")]);
+            self.line(&format!("    if ({count} > {least}) {{ {before} {last} => {last}; }}"));
+        }
     }
 
     /// A float is less than a number, equal to it or greater.

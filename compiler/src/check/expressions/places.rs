@@ -1,6 +1,7 @@
 //! What expressions and statements name: variables, elements of arrays, threads and containers.
 
 use super::*;
+use crate::syntax::words::another_name;
 
 impl Lowering<'_, '_> {
     pub(in crate::check) fn read(&mut self, place: &ast::Place) -> Option<(Expression, Type)> {
@@ -43,8 +44,8 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn member(&mut self, thread: &Reference, member: &Name, index: Option<&ast::Expression>) -> Option<(Place, Type)> {
-        let thread = self.owner(thread);
+    fn member(&mut self, named: &Reference, member: &Name, index: Option<&ast::Expression>) -> Option<(Place, Type)> {
+        let thread = self.owner(named);
         let of = thread.map_or(Entity::Thread, |thread| self.entity(thread));
         let Some((found, declared)) = self.symbols.find_member(of, &member.text) else {
             if thread.is_some() || self.symbols.find_member(Entity::Node, &member.text).is_none() {
@@ -68,10 +69,8 @@ impl Lowering<'_, '_> {
             Member::Link(_) => {
                 let title = format!("`{}` is a threadref, not a value", member.text);
                 let diagnostic = Diagnostic::error("E0309", title, member.at, "names a thread, or none");
-                let help = format!(
-                    "visit the thread with `foreach u in t.{}`, or compare: `t.{} == u`",
-                    member.text, member.text
-                );
+                let (link, name) = (format!("{}.{}", named.name.text, member.text), another_name(&named.name.text));
+                let help = format!("visit the thread with `foreach {name} in {link}`, or compare: `{link} == {name}`");
                 self.diagnostics.push(diagnostic.related(declared, "declared here").help(help));
                 return None;
             }
@@ -211,6 +210,12 @@ impl Lowering<'_, '_> {
                 None
             }
             Some((Symbol::Constant(_), _)) => None,
+            None if self.means_none(name) => {
+                let diagnostic = Diagnostic::error("E0309", "`none` is not a value", name.at, "means no thread");
+                let help = "assign it to a threadref of a thread, or compare it with one: `t.owner = none;`";
+                self.diagnostics.push(diagnostic.help(help));
+                None
+            }
             None => {
                 let fits = |symbol| !matches!(symbol, Symbol::Container(_) | Symbol::Function(_));
                 self.symbols.unknown(name, Wanted::Variable, Some(self.scope), fits, self.diagnostics);

@@ -114,7 +114,7 @@ fn piece(body: &mut Body, value: &Expression) -> Piece {
             };
             Piece::primary(body.names.host.contract.count(body.kind(container), &member))
         }
-        Expression::In(thread, container) => {
+        Expression::In(thread, container, _) => {
             let thread = body.thread(*thread);
             match container {
                 ContainerRef::One(only) => {

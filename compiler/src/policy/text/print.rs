@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::names::{Names, plain};
 use crate::policy::{
-    At, Block, Container, ContainerKind, ContainerRef, Element, Entity, Expression, Handler, Import, LinkId, Local,
-    LocalKind, Owner, Piece, Place, Policy, Referent, SortKey, Source, Statement, StatementKind, Test, Thread,
+    Asked, At, Block, Container, ContainerKind, ContainerRef, Element, Entity, Expression, Handler, Import, LinkId,
+    Local, LocalKind, Owner, Piece, Place, Policy, Referent, SortKey, Source, Statement, StatementKind, Test, Thread,
     UnaryOperator, Value, Verbatim,
 };
 
@@ -72,7 +72,7 @@ pub fn print(policy: &Policy) -> String {
     }
     for handler in policy.events.iter().chain(&policy.queries) {
         let locals = names.locals(handler);
-        Printer { names: &names, locals: &locals }.handler(handler, &mut out);
+        Printer { names: &names, locals: &locals, none: "no thread" }.handler(handler, &mut out);
     }
     out
 }
@@ -116,7 +116,7 @@ impl Heads {
     }
 
     fn printer(&self) -> Printer<'_> {
-        Printer { names: &self.names, locals: &self.locals }
+        Printer { names: &self.names, locals: &self.locals, none: "none" }
     }
 }
 
@@ -190,6 +190,8 @@ fn sort_keys(keys: &[SortKey], names: &Names) -> String {
 struct Printer<'a> {
     names: &'a Names,
     locals: &'a [String],
+    /// What a link names that names no thread. The policy may declare `none` as something else.
+    none: &'static str,
 }
 
 impl Printer<'_> {
@@ -353,7 +355,7 @@ impl Printer<'_> {
 
     fn referent(&self, to: &Referent) -> String {
         match to {
-            Referent::None => "no thread".to_owned(),
+            Referent::None => self.none.to_owned(),
             Referent::Thread(local) => name(self.locals, local.0).to_owned(),
             Referent::Held(slot) => self.container(slot),
             Referent::Linked(thread, link) => self.link(*thread, *link),
@@ -386,8 +388,14 @@ impl Printer<'_> {
             Expression::Read(place) => self.place(place),
             Expression::Size(container) => format!("|{}|", self.container(container)),
             Expression::Now => "now".to_owned(),
-            Expression::In(thread, container) => {
+            Expression::In(thread, container, Asked::In) => {
                 format!("({} in {})", self.thread(*thread), self.container(container))
+            }
+            Expression::In(thread, container, Asked::Equal) => {
+                format!("({} == {})", self.thread(*thread), self.container(container))
+            }
+            Expression::In(thread, container, Asked::Mirrored) => {
+                format!("({} == {})", self.container(container), self.thread(*thread))
             }
             Expression::Same(one, other) => {
                 format!("({} == {})", self.thread(Thread::Local(*one)), self.thread(Thread::Local(*other)))
@@ -397,6 +405,10 @@ impl Printer<'_> {
             }
             Expression::Convert(ty, operand) => format!("{}({})", ty.word(), self.expression(operand)),
             Expression::Unary(UnaryOperator::Negate, operand) => format!("-({})", self.expression(operand)),
+            // No index stands to the left of the operator.
+            Expression::Unary(UnaryOperator::Not, operand) if operand.compares_threads() => {
+                self.expression(operand).replacen(" == ", " != ", 1)
+            }
             Expression::Unary(UnaryOperator::Not, operand) => format!("!({})", self.expression(operand)),
             Expression::Choose(condition, one, other) => {
                 let (condition, one) = (self.expression(condition), self.expression(one));

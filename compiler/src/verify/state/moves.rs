@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::{Places, Spot, State};
+use super::{Places, Spot, State, Why};
 use crate::policy::{At, ContainerId, ContainerRef, LocalId};
 
 impl State {
@@ -33,7 +33,7 @@ impl State {
         self.recounted(&sources, &targets);
         self.renamed(Some(from), &sources, to, &targets, at);
         self.weaken_some(&sources, &targets);
-        self.consistent()
+        self.consistent()?.with_counted(Why::Moved(at))
     }
 
     /// After a named thread went to `to` (`None`: it is gone). The caller has assumed that it was not gone before and,
@@ -73,7 +73,7 @@ impl State {
         self.recounted(&sources, &targets);
         self.renamed(None, &sources, to, &targets, at);
         self.weaken_some(&sources, &targets);
-        self.consistent()
+        self.consistent()?.with_counted(Why::Moved(at))
     }
 
     /// Before a transfer: remembers the elements that it names, to know its effect by their indices.

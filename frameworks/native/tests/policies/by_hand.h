@@ -1,16 +1,10 @@
 /*
- * What the policies of this folder that are written by hand have in common: three places for threads, one of them a
- * list of ready threads, and the tables that say so.
+ * What the policies of this folder that are written by hand have in common: a list of ready threads, and the tables
+ * that say so.
  */
 #include "catapults/list.h"
 #include "native_policy.h"
-
-enum { IN_CURRENT = 1, IN_READY, IN_WAITING };
-
-#define CLASSES                                                                                                        \
-    (const uint8_t[]) {                                                                                                \
-        [IN_CURRENT] = CATAPULTS_RUNNING, [IN_READY] = CATAPULTS_READY, [IN_WAITING] = CATAPULTS_BLOCKED               \
-    }
+#include "../support/places.h"
 
 static bool is_ready(const void *self, const struct catapults_thread *t) {
     (void)self;

@@ -4,7 +4,7 @@ use super::arrays::Index;
 use super::statements::{HandlerReader, starts_name};
 use super::{Name, Read, ReadError, Reader, Token};
 use crate::policy::{
-    BinaryOperator, ConstantId, ContainerRef, Expression, LocalKind, Place, Thread, Type, UnaryOperator,
+    Asked, BinaryOperator, ConstantId, ContainerRef, Expression, LocalKind, Place, Thread, Type, UnaryOperator,
 };
 
 impl HandlerReader {
@@ -115,10 +115,10 @@ impl HandlerReader {
     fn parenthesized(&mut self, reader: &mut Reader) -> Read<(Expression, Type)> {
         let start = reader.next;
         if let Some((thread, link)) = self.link(reader) {
-            reader.symbol("==")?;
+            let Some(equal) = equality(reader) else { return reader.expected("`==` or `!=`") };
             let to = self.referent(reader)?;
             reader.symbol(")")?;
-            return Ok((Expression::Linked { thread, link, to }, Type::Bool));
+            return Ok((equal(Expression::Linked { thread, link, to }), Type::Bool));
         }
         if starts_name(reader)
             && let Some(thread) = self.named_thread(reader)?
@@ -126,16 +126,12 @@ impl HandlerReader {
             if reader.accept_word("in") {
                 let container = self.container(reader)?;
                 reader.symbol(")")?;
-                return Ok((Expression::In(thread, container), Type::Bool));
+                return Ok((Expression::In(thread, container, Asked::In), Type::Bool));
             }
-            if let Thread::Local(one) = thread
-                && reader.accept("==")
-            {
-                let Some(Thread::Local(other)) = self.named_thread(reader)? else {
-                    return reader.fail("a thread is compared with a thread that has a name");
-                };
+            if let Some(equal) = equality(reader) {
+                let compared = self.compared(thread, reader)?;
                 reader.symbol(")")?;
-                return Ok((Expression::Same(one, other), Type::Bool));
+                return Ok((equal(compared), Type::Bool));
             }
         }
         reader.next = start;
@@ -157,6 +153,23 @@ impl HandlerReader {
         let Some(operator) = operator else { return reader.expected("an operator") };
         reader.advance();
         self.joined(operator, (left, ty), reader)
+    }
+
+    /// A thread compared with the thread or threadref that comes next.
+    fn compared(&mut self, one: Thread, reader: &mut Reader) -> Read<Expression> {
+        let start = reader.next;
+        let other = self.named_thread(reader)?;
+        Ok(match (one, other) {
+            (Thread::Local(one), Some(Thread::Local(other))) => Expression::Same(one, other),
+            (Thread::Slot(slot), Some(thread @ Thread::Local(_))) => {
+                Expression::In(thread, ContainerRef::One(slot), Asked::Mirrored)
+            }
+            (thread, Some(Thread::Slot(_) | Thread::First(_)) | None) => {
+                reader.next = start;
+                Expression::In(thread, self.container(reader)?, Asked::Equal)
+            }
+            (Thread::First(_), Some(Thread::Local(_))) => return reader.fail("only a name is compared"),
+        })
     }
 
     /// The right operand, and the `)` after it.
@@ -206,4 +219,12 @@ impl HandlerReader {
         };
         Ok((Expression::Read(place), ty))
     }
+}
+
+/// What `==` or `!=` makes of a comparison of threads, if one of them comes next.
+fn equality(reader: &mut Reader) -> Option<fn(Expression) -> Expression> {
+    if reader.accept("==") {
+        return Some(|equal| equal);
+    }
+    reader.accept("!=").then_some(|equal| Expression::Unary(UnaryOperator::Not, Box::new(equal)))
 }

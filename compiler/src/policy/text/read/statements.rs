@@ -299,7 +299,7 @@ fn declared_kind(reader: &Reader) -> Option<LocalKind> {
 pub(super) fn starts_name(reader: &Reader) -> bool {
     let follows = reader.tokens.get(reader.next + 1).map(|(token, _)| token);
     let name_follows = match follows {
-        Some(Token::Symbol(symbol)) => ["#", ".", "[", "=", "=>", "=="].contains(symbol),
+        Some(Token::Symbol(symbol)) => ["#", ".", "[", "=", "=>", "==", "!="].contains(symbol),
         Some(Token::Word(word)) => word == "in",
         Some(Token::Number(_) | Token::Float(_) | Token::Text(_) | Token::End) | None => false,
     };
