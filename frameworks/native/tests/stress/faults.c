@@ -59,13 +59,17 @@ REFUSED(int, system_madvise, (void *at, size_t size, int advice), (at, size, adv
 REFUSED(int, pthread_create,
         (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
         (thread, attributes, start, argument), FAULT_AGAIN, EAGAIN)
-REFUSED(ssize_t, recv, (int socket, void *buffer, size_t size, int flags), (socket, buffer, size, flags),
-        random_number() % 2 ? FAULT_AGAIN : FAULT_INTERRUPTED, (errno = random_number() % 2 ? EAGAIN : EINTR, -1))
-REFUSED(ssize_t, send, (int socket, const void *buffer, size_t size, int flags), (socket, buffer, size, flags),
-        FAULT_INTERRUPTED, (errno = EINTR, -1))
-REFUSED(int, epoll_pwait2,
-        (int epoll, struct epoll_event *events, int most, const struct timespec *time, const sigset_t *signals),
-        (epoll, events, most, time, signals), FAULT_INTERRUPTED, (errno = EINTR, -1))
+REFUSED(ssize_t, system_recvfrom,
+        (int socket, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *length),
+        (socket, buffer, size, flags, from, length), random_number() % 2 ? FAULT_AGAIN : FAULT_INTERRUPTED,
+        random_number() % 2 ? -EAGAIN : -EINTR)
+REFUSED(ssize_t, system_sendto,
+        (int socket, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t length),
+        (socket, buffer, size, flags, to, length), FAULT_INTERRUPTED, -EINTR)
+REFUSED(int, system_epoll_pwait2,
+        (int epoll, struct epoll_event *events, int most, const struct timespec *time, const uint64_t *mask,
+         size_t mask_size),
+        (epoll, events, most, time, mask, mask_size), FAULT_INTERRUPTED, -EINTR)
 
 /* ---- A signal ---------------------------------------------------------------------------------------------------- */
 
