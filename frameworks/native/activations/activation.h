@@ -1,7 +1,7 @@
 /*
  * What the files of this layer share. A processor is the right to run; an activation (struct lwp, the paper's word for
  * a kernel thread, §5.1) is a kernel thread. No file here knows of the dispatcher, and none calls libc except for
- * starting (keeper.c): all of it runs in signal handlers.
+ * starting (sa.c): all of it runs in signal handlers.
  *
  * One word of the activation says who holds a processor. It changes by compare-and-swap:
  *
@@ -28,6 +28,7 @@
 
 #include "activations/traps.h"
 #include "contexts/here.h"
+#include "contexts/system.h"
 #include "sa.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -140,9 +141,9 @@ struct activations {
     struct lwp *_Atomic removed;  /* PARKED, or without anything, because their processors are gone */
     _Atomic uint32_t keeper;      /* its futex: there is something to do */
     _Atomic bool keeper_sleeps;
-    _Atomic uint64_t cpus[16]; /* that the process may use */
-    _Atomic int lwps;          /* slots that were ever used */
-    _Atomic int spares;        /* about how many wait to be called */
+    _Atomic uint64_t cpus[CPUS_WORDS]; /* that the process may use */
+    _Atomic int lwps;                  /* slots that were ever used */
+    _Atomic int spares;                /* about how many wait to be called */
 };
 
 extern struct activations activations;
@@ -161,6 +162,9 @@ static inline bool lwp_change(struct lwp *lwp, uint32_t from, enum lwp_state to)
 
 /* Where an activation goes on that gets into each trap; 0: not in use yet. */
 extern _Atomic uint64_t sa_places[TRAPS_COUNT];
+
+/* Sets errno, for what a public call returns: -1. */
+int sa_fail(int error);
 
 /* In assembly. */
 _Noreturn void sa_on_stack(void *top, void (*function)(void *), void *argument);
@@ -192,6 +196,8 @@ void lwp_park(struct lwp *self, struct lwp *called);
 void lwp_pin(int tid, unsigned cpu);
 void lwp_unpin(struct lwp *lwp);
 void lwp_pin_spare(struct lwp *spare, unsigned cpu);
+/* The CPUs that the process may use. */
+struct cpus lwp_cpus(void);
 /* The caller is about to give up its processor: it must not be taken away now. */
 void lwp_let_go(struct lwp *self);
 
@@ -214,7 +220,8 @@ void watch_unpark(struct sa_processor *processor);
 
 /* ---- interrupt.c ------------------------------------------------------------------------------------------------- */
 
-void interrupt_handler(int signal, siginfo_t *info, void *context);
+/* Has the kernel's signal handled here. Returns 0 or an error number, negated. */
+int interrupt_catch(int signal);
 bool interrupt_in_section(uint64_t pc);
 /* Wakes an activation that is IDLE; false: it is not. */
 bool interrupt_wake(struct lwp *lwp);

@@ -10,7 +10,7 @@
 #include <signal.h>
 
 #include "activations/activation.h"
-#include "activations/system.h"
+#include "contexts/system.h"
 
 enum {
     SECOND = 1000000000,
@@ -22,10 +22,10 @@ static _Atomic int tid;
 
 void *alarms_ring(void *unused) {
     uint64_t set = UINT64_C(1) << (activations.signal - 1);
-    atomic_store(&tid, (int)system_call(SYS_gettid, 0, 0, 0, 0, 0));
+    atomic_store(&tid, system_gettid());
     for (;;) {
         siginfo_t info;
-        long signal = system_call(SYS_rt_sigtimedwait, (long)&set, (long)&info, 0, sizeof set, 0);
+        long signal = system_call(SYS_rt_sigtimedwait, (long)&set, (long)&info, 0, sizeof set);
         if (signal <= 0 || info.si_code != SI_TIMER)
             continue;
         int value = info.si_value.sival_int;
@@ -40,43 +40,35 @@ void *alarms_ring(void *unused) {
 bool alarms_begun(void) { return atomic_load(&tid) != 0; }
 
 static int make_timer(int value, int *timer) {
-    struct sigevent event = {
-        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = activations.signal, .sigev_value.sival_int = value};
-    event._sigev_un._tid = atomic_load(&tid);
-    return (int)-system_call(SYS_timer_create, CLOCK_MONOTONIC, (long)&event, (long)timer, 0, 0);
+    union sigval sent = {.sival_int = value};
+    return -system_timer_create(CLOCK_MONOTONIC, atomic_load(&tid), activations.signal, sent, timer);
 }
 
 int alarms_add(struct sa_processor *processor) {
     int error = make_timer(processor->number, &processor->timer);
     if (!error && (error = make_timer(processor->number + AGAIN, &processor->again)))
-        system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0); /* it was made above */
+        system_timer_delete(processor->timer); /* it was made above */
     return error;
 }
 
 void alarms_remove(struct sa_processor *processor) {
-    system_call(SYS_timer_delete, processor->timer, 0, 0, 0, 0); /* both were made by alarms_add */
-    system_call(SYS_timer_delete, processor->again, 0, 0, 0, 0); /* see above */
+    system_timer_delete(processor->timer); /* both were made by alarms_add */
+    system_timer_delete(processor->again); /* see above */
 }
 
 /* A later call delays the timer, but its caller has just tried in vain. */
 void alarms_again(struct sa_processor *processor) {
     struct itimerspec soon = {.it_value = {0, SOON}};
-    system_call(SYS_timer_settime, processor->again, 0, (long)&soon, 0, 0); /* it lives as long as the processor */
+    system_timer_settime(processor->again, 0, &soon); /* it lives as long as the processor */
 }
 
 int sa_alarm(int number, int64_t instant) {
     if (number < 0 || number >= SA_PROCESSORS_MOST || !atomic_load(&sa_processors[number].active) ||
-        !atomic_load(&activations.enabled)) {
-        errno = ESRCH;
-        return -1;
-    }
+        !atomic_load(&activations.enabled))
+        return sa_fail(ESRCH);
     if (instant < 0)
         instant = 1; /* long ago: 0 would disarm it */
     struct itimerspec when = {.it_value = {instant / SECOND, instant % SECOND}};
-    long result = system_call(SYS_timer_settime, sa_processors[number].timer, TIMER_ABSTIME, (long)&when, 0, 0);
-    if (result < 0) {
-        errno = (int)-result;
-        return -1;
-    }
-    return 0;
+    int error = -system_timer_settime(sa_processors[number].timer, TIMER_ABSTIME, &when);
+    return error ? sa_fail(error) : 0;
 }

@@ -5,7 +5,7 @@
 #include <sched.h>
 
 #include "activations/activation.h"
-#include "activations/system.h"
+#include "contexts/system.h"
 
 struct sa_processor sa_processors[SA_PROCESSORS_MOST];
 
@@ -31,7 +31,7 @@ static const char *number_before(const char *end, uint64_t *value) {
 bool watch_blocked(struct lwp *lwp, uint64_t *pc, uint64_t *sp) {
     char line[256];
     line[0] = ' ';
-    long length = system_call(SYS_pread64, lwp->file, (long)(line + 1), sizeof line - 1, 0, 0);
+    long length = system_call(SYS_pread64, lwp->file, (long)(line + 1), sizeof line - 1, 0);
     const char *end = line + length; /* the last byte is a newline */
     if (length < 16 || *end != '\n')
         return false;
@@ -57,7 +57,7 @@ extern const char __start_catapults_text[] __attribute__((weak, visibility("hidd
 extern const char __stop_catapults_text[] __attribute__((weak, visibility("hidden")));
 
 static bool ours(uint64_t pc) {
-    return pc >= (uintptr_t)__start_catapults_text && pc < (uintptr_t)__stop_catapults_text;
+    return pc >= (uintptr_t)__start_catapults_text && pc < (uintptr_t)__stop_catapults_text && !system_is_apart(pc);
 }
 
 _Atomic uint64_t sa_places[TRAPS_COUNT];
@@ -92,7 +92,7 @@ bool watch_catch(struct lwp *lwp, uint64_t *pc, uint64_t *sp) {
         lwp->rseq->section = (uint64_t)(uintptr_t)&lwp->section;
     } else if (blocked && !(alone && armed)) {
         struct itimerspec soon = {.it_value = {0, 1}};
-        system_call(SYS_timer_settime, lwp->ticks, 0, (long)&soon, 0, 0); /* fails only for an ended thread */
+        system_timer_settime(lwp->ticks, 0, &soon); /* fails only for an ended thread */
     }
     if (alone)
         atomic_store(&lwp->arming, false);
@@ -226,8 +226,7 @@ void watch_call_again(struct sa_processor *processor) {
 void *watch_standby(void *argument) {
     struct sa_processor *processor = argument;
     struct sched_param none = {0};
-    system_call(SYS_sched_setscheduler, 0, SCHED_IDLE, (long)&none, 0, 0); /* if not, it notices later */
-    struct timespec nap = {0, NAP};
+    system_call(SYS_sched_setscheduler, 0, SCHED_IDLE, (long)&none, 0); /* if not, it notices later */
     int fruitless = 0;
     for (;;) {
         struct lwp *carrier = atomic_load(&processor->carrier);
@@ -245,15 +244,15 @@ void *watch_standby(void *argument) {
             if (++fruitless >= FRUITLESS) {
                 fruitless = 0;
                 watch_call_again(processor);
-                system_call(SYS_nanosleep, (long)&nap, 0, 0, 0, 0); /* it looks again, however that ends */
+                system_nanosleep(NAP); /* it looks again, however that ends */
             }
             break;
         case LOOK_SECTION:
         case LOOK_NO_SPARE:
-            system_call(SYS_nanosleep, (long)&nap, 0, 0, 0, 0); /* it looks again, however that ends */
+            system_nanosleep(NAP); /* it looks again, however that ends */
             break;
         }
-        system_call(SYS_sched_yield, 0, 0, 0, 0, 0); /* cannot fail */
+        system_sched_yield();
     }
     return NULL;
 }

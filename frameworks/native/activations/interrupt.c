@@ -3,11 +3,9 @@
  * stack of what it ran.
  */
 #include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "activations/activation.h"
-#include "activations/system.h"
+#include "contexts/system.h"
 
 enum {
     AGAIN = 50000,      /* nanoseconds until an interruption is tried again */
@@ -31,8 +29,8 @@ bool interrupt_in_section(uint64_t pc) {
 /* When too many signals pend (RLIMIT_SIGPENDING), the kernel refuses another. A timer has its own from the start. */
 void interrupt_send(struct lwp *lwp) {
     const struct itimerspec now = {.it_value = {0, 1}};
-    if (system_call(SYS_tgkill, lwp->pid, lwp->tid, activations.signal, 0, 0) == -EAGAIN)
-        system_call(SYS_timer_settime, lwp->retry, 0, (long)&now, 0, 0); /* fails only for an ended thread */
+    if (system_tgkill(lwp->pid, lwp->tid, activations.signal) == -EAGAIN)
+        system_timer_settime(lwp->retry, 0, &now); /* fails only for an ended thread */
 }
 
 /* An activation that gets the processor meanwhile looks for the news itself. So does one that is LOST, whichever way
@@ -121,7 +119,7 @@ bool interrupt_regain(struct lwp *self) {
 static void try_again(struct lwp *self, long nanoseconds) {
     struct itimerspec soon = {.it_value = {0, nanoseconds}};
     self->retries = nanoseconds != 0;
-    system_call(SYS_timer_settime, self->retry, 0, (long)&soon, 0, 0); /* cannot fail: the timer is its own */
+    system_timer_settime(self->retry, 0, &soon); /* cannot fail: the timer is its own */
 }
 
 void interrupt_no_more(struct lwp *self) {
@@ -186,7 +184,7 @@ static bool stop(struct lwp *self, ucontext_t *context, enum call call) {
  * through. False: not possible here, or it has lasted too long. */
 static bool step(struct lwp *self, ucontext_t *context) {
 #if defined(__x86_64__)
-    if (!activations.steps || sigismember(&context->uc_sigmask, SIGTRAP) == 1)
+    if (!activations.steps || (signal_word(&context->uc_sigmask) & UINT64_C(1) << (SIGTRAP - 1)))
         return false;
     if (self->steps++ < STEPS) {
         context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
@@ -283,17 +281,13 @@ static void leave_trap(ucontext_t *context) {
 
 /* Nobody could handle the fault: the library's own code made it, or none of ours. The instruction is executed again. */
 static void die(int signal) {
-    struct sigaction normal = {.sa_handler = SIG_DFL};
-    if (sigaction(signal, &normal, NULL) != 0)
-        _exit(128 + signal); /* as it would look to a shell */
+    if (system_signal(signal, SIG_DFL) != 0)
+        system_exit_group(128 + signal); /* as it would look to a shell */
 }
 
 /* The mask with which the interrupted code goes on. */
 static void set_mask(ucontext_t *context) {
-    uint64_t mask;
-    memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    mask = signals_open(mask);
-    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+    signal_set_word(&context->uc_sigmask, signals_open(signal_word(&context->uc_sigmask)));
 }
 
 static bool stop_for(struct lwp *self, const siginfo_t *info, ucontext_t *context) {
@@ -311,19 +305,18 @@ static bool is_own(struct lwp *self, const siginfo_t *info, uint64_t pc) {
 /* Tells of it at once. False: not now; it is then no longer its own. */
 static bool tell_own(struct lwp *self, const siginfo_t *info, ucontext_t *context) {
     enum { WAITED = 500 }; /* attempts: on a loaded machine it takes long until there is a spare */
-    const struct timespec pause = {0, AGAIN};
     for (int tries = 0; tries < WAITED && is_own(self, info, program_counter(context)); tries++) {
         if (stop_for(self, info, context))
             return true;
-        system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0); /* it looks again, however that ends */
+        system_nanosleep(AGAIN); /* it looks again, however that ends */
     }
     return false;
 }
 
-void interrupt_handler(int signal, siginfo_t *info, void *argument) {
+/* tools/gdb/catapults.py knows it by its name. */
+static void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     ucontext_t *context = argument;
     struct lwp *self = sa_here();
-    int error = errno;
     leave_trap(context);
     uint64_t pc = program_counter(context);
     bool step = stepped(self, signal, info, context);
@@ -331,7 +324,6 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     if (!step && signal != activations.signal && !fault) {
         if (tell_own(self, info, context)) {
             set_mask(context);
-            errno = error;
             return;
         }
         signals_keep(info);
@@ -340,7 +332,6 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
     if (!self || !atomic_load(&activations.enabled)) {
         if (fault)
             die(signal);
-        errno = error;
         return;
     }
     switch (lwp_state(self)) {
@@ -352,10 +343,8 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
             } else if (atomic_load(&self->hold_depth) || interrupt_in_section(pc)) {
                 die(signal);
             } else {
-                if (!stop_for(self, info, context)) {
-                    struct timespec pause = {0, NO_SPARE};
-                    system_call(SYS_nanosleep, (long)&pause, 0, 0, 0, 0); /* then the fault is repeated */
-                }
+                if (!stop_for(self, info, context))
+                    system_nanosleep(NO_SPARE); /* then the fault is repeated */
             }
             break;
         }
@@ -378,5 +367,10 @@ void interrupt_handler(int signal, siginfo_t *info, void *argument) {
         break;
     }
     set_mask(context);
-    errno = error;
+}
+
+int interrupt_catch(int signal) {
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART, .sa_sigaction = interrupt_handler};
+    signal_set_word(&action.sa_mask, ~SIGNALS_OF_LIBC);
+    return system_sigaction(signal, &action, NULL);
 }

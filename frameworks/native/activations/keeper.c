@@ -4,15 +4,17 @@
  * other work.
  */
 #include <errno.h>
-#include <pthread.h>
 
 #include "activations/activation.h"
-#include "activations/system.h"
+#include "contexts/kernel_clock.h"
+#include "contexts/libc.h"
+#include "contexts/system.h"
 
 enum {
     ROUND = 10000000, /* nanoseconds from look to look, while any processor is busy */
     LOOK = 100000000, /* from look to look at the CPUs allowed, meanwhile */
     CAUGHT_MOST = 16, /* activations looked at in a round, of those that are away */
+    MOMENT = 100000,  /* nanoseconds between looks at what is starting */
     STACK = 256 << 10 /* of the kernel threads' own stacks */
 };
 
@@ -27,15 +29,12 @@ static void spread_again(void) {
 /* The CPUs that the first kernel thread may use. Another process that changes them names the process by its number, and
  * may mean that thread alone. The layer leaves its mask as it is. */
 static int read_cpus(void) {
-    uint64_t cpus[16] = {0};
-    long process = system_call(SYS_getpid, 0, 0, 0, 0, 0);
-    long length = system_call(SYS_sched_getaffinity, process, sizeof cpus, (long)cpus, 0, 0);
-    int count = 0;
+    struct cpus cpus;
+    long length = system_sched_getaffinity(system_getpid(), &cpus);
+    int count = cpus_count(&cpus);
     bool changed = false;
-    for (int i = 0; i < 16; i++) {
-        count += __builtin_popcountll(cpus[i]);
-        changed |= atomic_exchange(&activations.cpus[i], cpus[i]) != cpus[i];
-    }
+    for (int i = 0; i < CPUS_WORDS; i++)
+        changed |= atomic_exchange(&activations.cpus[i], cpus.words[i]) != cpus.words[i];
     if (changed && atomic_load(&activations.enabled))
         spread_again();
     return length > 0 && count > 0 ? count : 1;
@@ -54,22 +53,7 @@ static void *spare(void *argument) {
 }
 
 /* Only kernel threads that have processors take signals. */
-static int make_thread(void *(*start)(void *), void *argument) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (!error)
-        error = pthread_attr_setstacksize(&attributes, STACK);
-    uint64_t mask = signal_mask(SIGNALS_ALL);
-    if (!error)
-        error = pthread_create(&thread, &attributes, start, argument);
-    signal_mask(mask);
-    pthread_attr_destroy(&attributes); /* cannot fail: they were set up */
-    return error;
-}
+static int make_thread(void *(*start)(void *), void *argument) { return libc_make_thread(start, argument, STACK); }
 
 static int make_spare(void) {
     struct lwp *slot = NULL;
@@ -217,20 +201,14 @@ static bool look_round(void) {
     return catch_some() || any;
 }
 
-static int64_t now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t); /* every Linux has it */
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
 static void *keeper(void *unused) {
     (void)unused;
     int cpus = read_cpus();
-    int64_t looked = now(); /* when it looked at the CPUs allowed */
+    int64_t looked = clock_now(); /* when it looked at the CPUs allowed */
     for (;;) {
         uint32_t before = atomic_load(&activations.keeper);
-        if (now() - looked >= LOOK) {
-            looked = now();
+        if (clock_now() - looked >= LOOK) {
+            looked = clock_now();
             cpus = read_cpus();
         }
         bool made = make_spares() == 0, any = false;
@@ -260,8 +238,7 @@ void keeper_wake(void) {
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
 /* Whether the kernel leads a return from a system call to the handler of a sequence. Linux 6.19 stopped doing so. */
-static void *probe(void *unused) {
-    (void)unused;
+static void *probe(void *probed) {
 #if defined(__x86_64__)
     struct lwp *self = &sa_lwps[SA_ACTIVATIONS_MOST - 1];
     extern const char sa_probe_return[], sa_probe_trap[];
@@ -275,23 +252,26 @@ static void *probe(void *unused) {
     }
     lwp_dismiss(self);
 #endif
+    atomic_store((_Atomic uint32_t *)probed, 1);
+    futex_wake(probed, 1);
     return NULL;
 }
 
 int keeper_start(void) {
-    pthread_t thread;
-    int error = pthread_create(&thread, NULL, probe, NULL);
+    static _Atomic uint32_t probed;
+    atomic_store(&probed, 0);
+    int error = make_thread(probe, &probed);
     if (error)
         return error;
-    pthread_join(thread, NULL); /* it was made above, and nobody else joins it */
+    while (!atomic_load(&probed))
+        futex_wait(&probed, 0, -1);
     read_cpus();
     if ((!alarms_begun() && (error = make_thread(alarms_ring, NULL))) || (error = make_spares()))
         return error;
     while (!alarms_begun() || count_spares(false) == 0) {
         if (count_spares(true) == 0)
             return EAGAIN;
-        struct timespec moment = {0, 100000};
-        system_call(SYS_nanosleep, (long)&moment, 0, 0, 0, 0); /* it looks again, however that ends */
+        system_nanosleep(MOMENT); /* it looks again, however that ends */
     }
     if ((error = add_processor(0)))
         return error;

@@ -3,10 +3,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "activations/activation.h"
-#include "activations/system.h"
+#include "contexts/system.h"
+#include "contexts/text.h"
 
 struct lwp sa_lwps[SA_ACTIVATIONS_MOST];
 static const uint8_t none = LWP_NONE;
@@ -21,9 +21,7 @@ _Static_assert(sizeof here_variables.restartable == RSEQ_SIZE, "the kernel's are
 static struct rseq_area *own_rseq(void) { return (struct rseq_area *)&here()->restartable; }
 
 static int make_timer(clockid_t clock, int tid, int *timer) {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = activations.signal};
-    event._sigev_un._tid = tid;
-    return (int)-system_call(SYS_timer_create, clock, (long)&event, (long)timer, 0, 0);
+    return -system_timer_create(clock, tid, activations.signal, (union sigval){0}, timer);
 }
 
 void lwp_is(struct lwp *lwp) {
@@ -32,29 +30,29 @@ void lwp_is(struct lwp *lwp) {
 }
 
 int lwp_adopt(struct lwp *lwp) {
-    lwp->pid = (int32_t)system_call(SYS_getpid, 0, 0, 0, 0, 0);
-    lwp->tid = (int32_t)system_call(SYS_gettid, 0, 0, 0, 0, 0);
+    lwp->pid = system_getpid();
+    lwp->tid = system_gettid();
     lwp->signal = activations.signal;
     lwp->sa.sa_id = (int)(lwp - sa_lwps) + 1;
     if (&__rseq_size && __rseq_size) {
         lwp->rseq = (struct rseq_area *)((char *)__builtin_thread_pointer() + __rseq_offset);
     } else {
-        long error = -system_call(SYS_rseq, (long)own_rseq(), RSEQ_SIZE, 0, RSEQ_SIGNATURE, 0);
+        long error = -system_call(SYS_rseq, (long)own_rseq(), RSEQ_SIZE, 0, RSEQ_SIGNATURE);
         if (error)
             return (int)error;
         lwp->rseq = own_rseq();
     }
     lwp->section = (struct rseq_section){.length = 1};
     char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/syscall", lwp->tid);
-    lwp->file = open(path, O_RDONLY | O_CLOEXEC);
+    text_format(path, sizeof path, "/proc/self/task/%d/syscall", lwp->tid);
+    lwp->file = system_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
     if (lwp->file < 0)
-        return errno;
+        return -lwp->file;
     int error = make_timer(CLOCK_MONOTONIC, lwp->tid, &lwp->retry);
     if (!error && (error = make_timer(CLOCK_THREAD_CPUTIME_ID, lwp->tid, &lwp->ticks)))
-        system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0); /* it was made above */
+        system_timer_delete(lwp->retry); /* it was made above */
     if (error) {
-        system_call(SYS_close, lwp->file, 0, 0, 0, 0); /* closed, whatever it says */
+        system_close(lwp->file); /* closed, whatever it says */
         return error;
     }
     lwp_is(lwp);
@@ -64,20 +62,20 @@ int lwp_adopt(struct lwp *lwp) {
 void lwp_dismiss(struct lwp *lwp) {
     if (sa_here() == NULL)
         return;
-    system_call(SYS_close, lwp->file, 0, 0, 0, 0);         /* closed, whatever it says */
-    system_call(SYS_timer_delete, lwp->retry, 0, 0, 0, 0); /* its own, like the next one */
-    system_call(SYS_timer_delete, lwp->ticks, 0, 0, 0, 0); /* see above */
-    if (lwp->rseq == own_rseq())                           /* registered by lwp_adopt */
-        system_call(SYS_rseq, (long)own_rseq(), RSEQ_SIZE, 1 /* unregister */, RSEQ_SIGNATURE, 0);
+    system_close(lwp->file);         /* closed, whatever it says */
+    system_timer_delete(lwp->retry); /* its own, like the next one */
+    system_timer_delete(lwp->ticks); /* see above */
+    if (lwp->rseq == own_rseq())     /* registered by lwp_adopt */
+        system_call(SYS_rseq, (long)own_rseq(), RSEQ_SIZE, 1 /* unregister */, RSEQ_SIGNATURE);
     lwp_is(NULL);
 }
 
 void lwp_pin(int tid, unsigned cpu) {
-    uint64_t cpus[16] = {0};
+    struct cpus cpus = {0};
     if (cpu >= sizeof cpus * 8)
         return;
-    cpus[cpu / 64] = UINT64_C(1) << cpu % 64;
-    system_call(SYS_sched_setaffinity, tid, sizeof cpus, (long)cpus, 0, 0); /* if not, it is woken a little later */
+    cpus.words[cpu / 64] = UINT64_C(1) << cpu % 64;
+    system_sched_setaffinity(tid, &cpus); /* if not, it is woken a little later */
 }
 
 /* The first kernel thread of the process. Others decide which CPUs it may use. */
@@ -96,10 +94,15 @@ void lwp_unpin(struct lwp *lwp) {
     if (is_first(lwp))
         return;
     atomic_store(&lwp->pinned, false);
-    uint64_t cpus[16];
-    for (int i = 0; i < 16; i++)
-        cpus[i] = atomic_load(&activations.cpus[i]);
-    system_call(SYS_sched_setaffinity, lwp->tid, sizeof cpus, (long)cpus, 0, 0); /* if those CPUs are gone: anywhere */
+    struct cpus cpus = lwp_cpus();
+    system_sched_setaffinity(lwp->tid, &cpus); /* if those CPUs are gone: anywhere */
+}
+
+struct cpus lwp_cpus(void) {
+    struct cpus cpus;
+    for (int i = 0; i < CPUS_WORDS; i++)
+        cpus.words[i] = atomic_load(&activations.cpus[i]);
+    return cpus;
 }
 
 void lwp_let_go(struct lwp *self) {
@@ -141,7 +144,7 @@ _Noreturn void lwp_wait(void *unused) {
                 break;
             if ((word & LWP_STATE) == LWP_QUITS)
                 for (;;)
-                    system_call(SYS_exit, 0, 0, 0, 0, 0); /* does not return */
+                    system_call(SYS_exit, 0, 0, 0, 0); /* does not return */
             futex_wait(&self->word, word, -1);
         }
         upcall_make(self);
@@ -208,7 +211,7 @@ void lwp_park(struct lwp *self, struct lwp *called) {
         if (called && lwp_state(self) == LWP_PARKED) {
             uint32_t theirs = atomic_load(&called->word);
             if ((theirs & LWP_STATE) == LWP_CALLED && called->about == self &&
-                system_call(SYS_tgkill, called->pid, called->tid, 0, 0, 0) == -ESRCH) {
+                system_tgkill(called->pid, called->tid, 0) == -ESRCH) {
                 lwp_change(called, theirs, LWP_QUITS);
                 lwp_resume(self, called->processor);
             } else if ((theirs & LWP_STATE) != LWP_CALLED) {

@@ -8,19 +8,20 @@
 #include <sys/mman.h>
 
 #include "activations/activation.h"
-#include "activations/system.h"
 #include "activations/upcall.h"
+#include "contexts/libc.h"
+#include "contexts/system.h"
 
 struct activations activations = {.concurrency = 1};
 
-static int fail(int error) {
-    errno = error;
+int sa_fail(int error) {
+    *libc_error_number() = error;
     return -1;
 }
 
 int sa_register(sa_upcall_t upcall, sa_upcall_t *old, int flags, ssize_t stackinfo_offset) {
     if (!upcall || (flags & ~(SA_FLAG_PREEMPT | SA_FLAG_FIXED)) || (stackinfo_offset != -1 && stackinfo_offset != 0))
-        return fail(EINVAL);
+        return sa_fail(EINVAL);
     activations.fixed = flags & SA_FLAG_FIXED;
     sa_upcall_t before = atomic_exchange(&activations.upcall, upcall);
     if (old)
@@ -36,19 +37,12 @@ int sa_stacks(int count, const stack_t *stacks) {
     if (taken)
         upcall_given();
     sa_release();
-    return taken == 0 && count > 0 ? fail(EINVAL) : taken;
-}
-
-static int cpus_allowed(void) {
-    int count = 0;
-    for (int i = 0; i < 16; i++)
-        count += __builtin_popcountll(atomic_load(&activations.cpus[i]));
-    return count;
+    return taken == 0 && count > 0 ? sa_fail(EINVAL) : taken;
 }
 
 int sa_setconcurrency(int processors) {
     if (processors < 1)
-        return fail(EINVAL);
+        return sa_fail(EINVAL);
     if (processors > SA_PROCESSORS_MOST)
         processors = SA_PROCESSORS_MOST;
     atomic_store(&activations.concurrency, processors);
@@ -57,7 +51,8 @@ int sa_setconcurrency(int processors) {
     sa_hold();
     keeper_wake();
     sa_release();
-    int cpus = cpus_allowed();
+    struct cpus allowed = lwp_cpus();
+    int cpus = cpus_count(&allowed);
     return processors < cpus || activations.fixed ? processors : cpus;
 }
 
@@ -68,35 +63,35 @@ static void in_child(void) {
 }
 
 static int catch_signals(void) {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART, .sa_sigaction = interrupt_handler};
-    sigfillset(&action.sa_mask);
-    if (sigaction(activations.signal, &action, NULL) != 0)
-        return errno;
+    int error = -interrupt_catch(activations.signal);
+    if (error)
+        return error;
     struct sigaction before;
-    if (sigaction(SIGTRAP, NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)
-        activations.steps = sigaction(SIGTRAP, &action, NULL) == 0;
+    if (system_sigaction(SIGTRAP, NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO) &&
+        before.sa_handler == SIG_DFL)
+        activations.steps = interrupt_catch(SIGTRAP) == 0;
     return 0;
 }
 
 int sa_enable(void) {
     static bool called;
     if (!atomic_load(&activations.upcall))
-        return fail(EINVAL);
+        return sa_fail(EINVAL);
     if (called)
-        return fail(EBUSY);
-    activations.signal = SIGRTMAX - 2;
+        return sa_fail(EBUSY);
+    activations.signal = SIGNAL_LAST - 2;
     int error = catch_signals();
     if (error)
-        return fail(error);
+        return sa_fail(error);
     struct lwp *self = &sa_lwps[0];
-    void *base = mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (base == MAP_FAILED)
-        return fail(errno);
+    void *base = system_mmap(NULL, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (system_failed(base))
+        return sa_fail(system_error(base));
     self->base = (char *)base + (64 << 10);
     error = lwp_adopt(self);
     if (error) {
-        munmap(base, 64 << 10); /* if it fails, nobody uses that memory */
-        return fail(error);
+        system_munmap(base, 64 << 10); /* if it fails, nobody uses that memory */
+        return sa_fail(error);
     }
     uint64_t mask = signal_mask(SIGNALS_ALL);
     activations.mask = mask & ~(UINT64_C(1) << (activations.signal - 1));
@@ -114,7 +109,7 @@ int sa_enable(void) {
     if (error) {
         signal_mask(mask);
         lwp_is(NULL);
-        return fail(error);
+        return sa_fail(error);
     }
     called = true;
     atomic_store(&activations.enabled, true);
@@ -154,9 +149,9 @@ int sa_sections(int count, const struct sa_section *sections) {
     int have = atomic_load(&activations.sections.count);
     for (int i = 0; i < count; i++)
         if (sections[i].begin >= sections[i].end)
-            return fail(EINVAL);
+            return sa_fail(EINVAL);
     if (count > room - have)
-        return fail(ENOSPC);
+        return sa_fail(ENOSPC);
     for (int i = 0; i < count; i++)
         activations.sections.all[have + i] = sections[i];
     atomic_store_explicit(&activations.sections.count, have + count, memory_order_release);
@@ -236,17 +231,17 @@ static bool is_blocked_place(const ucontext_t *context) {
 }
 
 int sa_forget(ucontext_t *context) {
-    const struct timespec look = {0, 20000}; /* futex_wake wakes one waiter of the word: only the activation may wait */
+    enum { LOOK = 20000 }; /* nanoseconds. futex_wake wakes one waiter of the word: only the activation may wait */
     if (!sa_here())
         return 0; /* in a child of fork */
     if (is_blocked_place(context))
-        return fail(EBUSY);
+        return sa_fail(EBUSY);
     struct lwp *lwp = (struct lwp *)context->uc_link;
     sa_hold();
     lwp_change(lwp, atomic_load(&lwp->word), LWP_FORGOTTEN); /* PARKED: nobody else changes it */
     futex_wake(&lwp->word, 1);
     while (lwp_state(lwp) == LWP_FORGOTTEN)
-        system_call(SYS_nanosleep, (long)&look, 0, 0, 0, 0); /* it looks again, however that ends */
+        system_nanosleep(LOOK); /* it looks again, however that ends */
     sa_release();
     return 0;
 }
@@ -261,18 +256,18 @@ static void idle(void *unused) {
 int sa_yield(void) {
     struct lwp *self = sa_here();
     if (!sa_self())
-        return fail(EPERM);
+        return sa_fail(EPERM);
     sa_hold();
     sa_on_stack(self->base, idle, NULL);
 }
 
 int sa_preempt(int id) {
     if (id < 1 || id > atomic_load(&activations.lwps))
-        return fail(ESRCH);
+        return sa_fail(ESRCH);
     struct lwp *lwp = &sa_lwps[id - 1];
     enum lwp_state state = lwp_state(lwp);
     if (state != LWP_RUNNING && state != LWP_LOST && state != LWP_RESUMED && state != LWP_IDLE)
-        return fail(ESRCH);
+        return sa_fail(ESRCH);
     atomic_store(&lwp->user, true);
     if (!interrupt_wake(lwp))
         interrupt_send(lwp);
@@ -281,7 +276,7 @@ int sa_preempt(int id) {
 
 int sa_interrupt(int number) {
     if (number < 0 || number >= SA_PROCESSORS_MOST || !atomic_load(&sa_processors[number].active))
-        return fail(ESRCH);
+        return sa_fail(ESRCH);
     interrupt_processor(&sa_processors[number]);
     return 0;
 }

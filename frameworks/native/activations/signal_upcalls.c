@@ -4,8 +4,8 @@
 #include <errno.h>
 
 #include "activations/activation.h"
-#include "activations/system.h"
 #include "contexts/surplus.h"
+#include "contexts/system.h"
 
 /* A slot is empty, being written, full, or being read. */
 enum { SLOTS = 128, EMPTY = 0, BUSY = 1, FULL = 2 };
@@ -85,25 +85,20 @@ bool signals_next(siginfo_t *info) {
 }
 
 int sa_signals(const sigset_t *signals) {
-    if (sigismember(signals, SIGKILL) == 1 || sigismember(signals, SIGSTOP) == 1 ||
-        sigismember(signals, SIGRTMAX - 2) == 1) {
-        errno = EINVAL;
-        return -1;
-    }
-    uint64_t now = atomic_load(&owned);
-    for (int signal = 1; signal <= SIGRTMAX; signal++) {
+    uint64_t asked = signal_word(signals), now = atomic_load(&owned);
+    const uint64_t refused =
+        UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1) | UINT64_C(1) << (SIGNAL_LAST - 2 - 1);
+    if (asked & refused)
+        return sa_fail(EINVAL);
+    for (int signal = 1; signal <= SIGNAL_LAST; signal++) {
         uint64_t bit = UINT64_C(1) << (signal - 1);
-        bool wanted = sigismember(signals, signal) == 1, had = now & bit;
+        bool wanted = asked & bit, had = now & bit;
         if (wanted == had)
             continue;
-        struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART};
-        sigfillset(&action.sa_mask);
-        if (wanted || (signal == SIGTRAP && activations.steps))
-            action.sa_sigaction = interrupt_handler;
-        else
-            action = (struct sigaction){.sa_handler = SIG_DFL};
-        if (sigaction(signal, &action, NULL) != 0)
-            return -1;
+        bool caught = wanted || (signal == SIGTRAP && activations.steps);
+        int error = -(caught ? interrupt_catch(signal) : system_signal(signal, SIG_DFL));
+        if (error)
+            return sa_fail(error);
         now ^= bit;
     }
     if (now == atomic_exchange(&owned, now))

@@ -2,7 +2,6 @@
  * Makes upcalls: what they tell, and on which stack.
  */
 #include "activations/activation.h"
-#include "activations/system.h"
 #include "activations/upcall.h"
 
 static _Atomic uint32_t given; /* how often stacks were given: a futex for those who wait for one */

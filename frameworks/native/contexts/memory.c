@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "contexts/system.h"
 #include "contexts/tools.h"
 
 enum {
@@ -30,13 +31,13 @@ static struct {
 } last[LARGEST + 1];
 
 static struct slab *map(size_t whole, size_t block) {
-    char *mapping = mmap(NULL, whole + SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (mapping == MAP_FAILED)
+    char *mapping = system_mmap(NULL, whole + SLAB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (system_failed(mapping))
         return NULL;
     size_t before = -(uintptr_t)mapping % SLAB;
     if (before > 0)
-        munmap(mapping, before);                     /* if this fails, or the next, untouched addresses are wasted */
-    munmap(mapping + before + whole, SLAB - before); /* see above */
+        system_munmap(mapping, before); /* if this fails, or the next, untouched addresses are wasted */
+    system_munmap(mapping + before + whole, SLAB - before); /* see above */
     struct slab *slab = (struct slab *)(mapping + before);
     *slab = (struct slab){.block = block, .whole = whole};
     return slab;
@@ -80,8 +81,8 @@ void memory_give(void *given) {
         return;
     struct slab *slab = (struct slab *)((uintptr_t)given & ~(uintptr_t)(SLAB - 1));
     if (slab->block > (size_t)1 << LARGEST) {
-        if (munmap(slab, slab->whole) != 0)            /* too many mappings: release at least its pages */
-            madvise(slab, slab->whole, MADV_DONTNEED); /* if that fails too, it stays */
+        if (system_munmap(slab, slab->whole) != 0)            /* too many mappings: release at least its pages */
+            system_madvise(slab, slab->whole, MADV_DONTNEED); /* if that fails too, it stays */
         return;
     }
     struct block *block = given, **first = &idle[63 - __builtin_clzl(slab->block)];

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "contexts/system.h"
 #include "contexts/tools.h"
 
 /* Since Linux 6.13: guards that do not split the mapping. Glibc's headers may be older than the kernel. */
@@ -40,7 +40,7 @@ static bool kernel_can_read(char *page);
 
 static size_t page_size(void) {
     static size_t size;
-    return size ? size : (size = (size_t)sysconf(_SC_PAGESIZE));
+    return size ? size : (size = getauxval(AT_PAGESZ));
 }
 
 struct stack_pool *stack_pool(size_t size) {
@@ -75,11 +75,11 @@ bool stack_cool(void) {
 static bool cool(struct stack_pool *pool) {
     if (pool->cold_room - pool->cold_count < STACK_BATCH) {
         size_t room = pool->cold_room > 0 ? 2 * pool->cold_room : page_size() / sizeof *pool->cold;
-        void *more =
-            pool->cold_room > 0
-                ? mremap(pool->cold, pool->cold_room * sizeof *pool->cold, room * sizeof *pool->cold, MREMAP_MAYMOVE)
-                : mmap(NULL, room * sizeof *pool->cold, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (more == MAP_FAILED)
+        void *more = pool->cold_room > 0 ? system_mremap(pool->cold, pool->cold_room * sizeof *pool->cold,
+                                                         room * sizeof *pool->cold, MREMAP_MAYMOVE)
+                                         : system_mmap(NULL, room * sizeof *pool->cold, PROT_READ | PROT_WRITE,
+                                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (system_failed(more))
             return stack_excess = false; /* until more are given back */
         pool->cold = more;
         pool->cold_room = room;
@@ -143,11 +143,11 @@ static struct stack *lay_out(char *base, size_t size, uint64_t name) {
 
 static bool map_slab(struct stack_pool *pool, size_t size) {
     size_t whole = whole_of(size), count = whole > SLAB ? 1 : SLAB / whole, bytes = count * whole;
-    char *slab =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (slab == MAP_FAILED)
+    char *slab = system_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (system_failed(slab))
         return false;
-    madvise(slab, bytes, MADV_NOHUGEPAGE); /* a huge page would back 32 stacks that use one page each */
+    system_madvise(slab, bytes, MADV_NOHUGEPAGE); /* a huge page would back 32 stacks that use one page each */
     pool->fresh = slab;
     pool->end = slab + bytes;
     struct iovec pages[SLAB >> SMALLEST];
@@ -163,26 +163,26 @@ static bool advise_all(struct iovec *ranges, size_t count, int advice) {
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += ranges[i].iov_len;
-    ssize_t advised = unknown ? -1 : process_madvise(PROCESS_SELF, ranges, count, advice, 0);
+    ssize_t advised = unknown ? -ENOSYS : system_process_madvise(PROCESS_SELF, ranges, count, advice, 0);
     if (advised == (ssize_t)bytes)
         return true;
-    unknown = unknown || (advised < 0 && (errno == ENOSYS || errno == EBADF));
+    unknown = advised == -ENOSYS || advised == -EBADF;
     bool all = true;
     for (size_t i = 0; i < count; i++)
-        all = madvise(ranges[i].iov_base, ranges[i].iov_len, advice) == 0 && all;
+        all = system_madvise(ranges[i].iov_base, ranges[i].iov_len, advice) == 0 && all;
     return all;
 }
 
 static bool install_guard(char *page) {
     if (guards == UNKNOWN) /* old kernels refuse the advice, and emulators ignore it */
-        guards = madvise(page, page_size(), GUARD_INSTALL) == 0 && !kernel_can_read(page) ? LIGHT : HEAVY;
-    return guards == LIGHT ? madvise(page, page_size(), GUARD_INSTALL) == 0
-                           : mprotect(page, page_size(), PROT_NONE) == 0;
+        guards = system_madvise(page, page_size(), GUARD_INSTALL) == 0 && !kernel_can_read(page) ? LIGHT : HEAVY;
+    return guards == LIGHT ? system_madvise(page, page_size(), GUARD_INSTALL) == 0
+                           : system_mprotect(page, page_size(), PROT_NONE) == 0;
 }
 
 /* True also if the kernel does not let us ask. */
 static bool kernel_can_read(char *page) {
     char byte;
     struct iovec to = {&byte, 1}, from = {page, 1};
-    return process_vm_readv(getpid(), &to, 1, &from, 1, 0) != -1 || errno != EFAULT;
+    return system_process_vm_readv(system_getpid(), &to, 1, &from, 1, 0) != -EFAULT;
 }

@@ -12,29 +12,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "contexts/system.h"
 
 struct surplus {
     struct surplus *next; /* the one that came before */
     siginfo_t info;
 };
 
-/* Called by a handler. Makes the system calls itself, because tools put off what libc's functions do there. False:
- * there is no memory, and the kernel keeps it for the calling kernel thread. */
+/* Called by a handler, which tools must not put off. False: there is no memory, and the kernel keeps it for the calling
+ * kernel thread. */
 static inline bool surplus_keep(struct surplus *_Atomic *list, siginfo_t *info) {
-    struct surplus *one = (struct surplus *)syscall(SYS_mmap, NULL, sizeof *one, PROT_READ | PROT_WRITE,
-                                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
-    if (one != MAP_FAILED) {
+    struct surplus *one = (struct surplus *)system_call_6(SYS_mmap, 0, sizeof *one, PROT_READ | PROT_WRITE,
+                                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!system_failed(one)) {
         one->info = *info;
         one->next = atomic_load(list);
         for (struct surplus *first = one->next; !atomic_compare_exchange_weak(list, &first, one);)
             one->next = first;
         return true;
     }
-    if (syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), info->si_signo, info) != 0) {
+    if (system_call(SYS_rt_tgsigqueueinfo, system_getpid(), system_gettid(), info->si_signo, (long)info) != 0) {
         static const char lost[] = "catapults: a signal is lost: there is no memory for it, nor room in the kernel\n";
-        if (write(STDERR_FILENO, lost, sizeof lost - 1) < 0)
+        if (system_call(SYS_write, 2, (long)lost, sizeof lost - 1, 0) < 0)
             return false; /* nobody can be told */
     }
     return false;
@@ -60,8 +60,8 @@ static inline bool surplus_take(struct surplus *_Atomic *list, siginfo_t *info) 
         rest = newer ? newer : rest;
     }
     *info = last->info;
-    syscall(SYS_munmap, last,
-            sizeof *last); /* a page that the kernel does not take back stays: nothing is lost by it */
+    /* A page that the kernel does not take back stays: nothing is lost by it. */
+    system_call(SYS_munmap, (long)last, sizeof *last, 0, 0);
     return true;
 }
 

@@ -3,7 +3,7 @@
  *
  * AddressSanitizer needs the bounds of the stack that is switched to, and keeps a shadow of each stack. ThreadSanitizer
  * has a fiber for each context. Valgrind is told of each stack when it is first used (stack.c). All of it is in this
- * file, so that no other file asks how it is built.
+ * file, so that no other file asks how it is built, but for those of system calls (tools.c, system.c, system.S).
  */
 #ifndef CATAPULTS_TOOLS_H
 #define CATAPULTS_TOOLS_H

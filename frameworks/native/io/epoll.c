@@ -8,9 +8,7 @@
 #include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "io/io.h"
 
@@ -27,9 +25,9 @@ static int sleep_until(struct epoll_event *events, int64_t instant);
 static int remember(int descriptor, struct io_descriptor *state);
 
 static int start_epoll(bool several) {
-    epoll = epoll_create1(EPOLL_CLOEXEC);
+    epoll = system_epoll_create1(EPOLL_CLOEXEC);
     if (epoll < 0)
-        return errno;
+        return -epoll;
     int error = several ? start_kicks() : 0; /* before any sleep: a kick may come first */
     if (error)
         stop_epoll();
@@ -37,9 +35,9 @@ static int start_epoll(bool several) {
 }
 
 static void stop_epoll(void) {
-    close(epoll); /* Linux closes it, whatever it says */
+    system_close(epoll); /* Linux closes it, whatever it says */
     if (kicks >= 0)
-        close(kicks); /* as above */
+        system_close(kicks); /* as above */
     epoll = kicks = -1;
 }
 
@@ -52,12 +50,10 @@ static int ready(struct io_wait *wait) {
     return state->registered ? 0 : remember(wait->descriptor, state);
 }
 
-/* Called in handlers of signals too. The tools intercept libc's function. */
+/* Called in handlers of signals too, which tools must not put off. */
 static TOOLS_UNSEEN void kick(void) {
     uint64_t one = 1;
-    int error = errno;
-    if (syscall(SYS_write, kicks, &one, sizeof one) < 0) /* it is full of kicks, and one is enough */
-        errno = error;
+    system_call(SYS_write, kicks, (long)&one, sizeof one, 0); /* if not, it is full of kicks, and one is enough */
 }
 
 static void cancel(struct io_wait *wait) { io_finish(wait, -ECANCELED); }
@@ -65,7 +61,7 @@ static void cancel(struct io_wait *wait) { io_finish(wait, -ECANCELED); }
 static void forget(int descriptor, struct io_descriptor *state) {
     /* close() would do it, unless the file is open under another number or in another process. */
     if (state->registered)
-        epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); /* ENOENT, EBADF: already forgotten */
+        system_epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL); /* ENOENT, EBADF: already forgotten */
 }
 
 const struct io_driver io_epoll_driver = {
@@ -80,7 +76,6 @@ const struct io_driver io_epoll_driver = {
 
 static void poll_epoll(int64_t instant) {
     static struct epoll_event events[BATCH]; /* not on the stack of a thread, which may be small */
-    int error = errno;                       /* of the waiting thread, on whose behalf this runs */
     bool shared = dispatcher_guard.guarded;
     int count = 0;
     if (instant >= 0)
@@ -102,12 +97,11 @@ static void poll_epoll(int64_t instant) {
         }
     }
     io_unblock_finished();
-    errno = error;
 }
 
 static int wait_for_events(struct epoll_event *events, int64_t instant) {
     if (instant <= 0)
-        return epoll_wait(epoll, events, BATCH, 0);
+        return system_epoll_pwait(epoll, events, BATCH, 0, NULL, 0);
     if (dispatcher_guard.several) {
         dispatcher_leave();
         int count = sleep_until(events, instant);
@@ -118,39 +112,41 @@ static int wait_for_events(struct epoll_event *events, int64_t instant) {
 }
 
 static int start_kicks(void) {
-    kicks = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    kicks = system_eventfd2(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = kicks};
-    return kicks >= 0 && epoll_ctl(epoll, EPOLL_CTL_ADD, kicks, &event) == 0 ? 0 : errno;
+    return kicks < 0 ? -kicks : -system_epoll_ctl(epoll, EPOLL_CTL_ADD, kicks, &event);
 }
 
 static int sleep_until(struct epoll_event *events, int64_t instant) {
     if (instant == CATAPULTS_FOREVER)
-        return epoll_wait(epoll, events, BATCH, -1);
+        return system_epoll_pwait(epoll, events, BATCH, -1, NULL, 0);
     int64_t left = instant - catapults_now();
     if (left < 0)
         left = 0;
     struct timespec time = {.tv_sec = left / 1000000000, .tv_nsec = left % 1000000000};
     static bool only_milliseconds; /* before Linux 5.11 */
     if (!only_milliseconds) {
-        int count = epoll_pwait2(epoll, events, BATCH, &time, NULL);
-        if (count >= 0 || errno != ENOSYS)
+        int count = system_epoll_pwait2(epoll, events, BATCH, &time, NULL, 0);
+        if (count != -ENOSYS)
             return count;
         only_milliseconds = true;
     }
     int64_t milliseconds = (left + 999999) / 1000000;
-    return epoll_wait(epoll, events, BATCH, milliseconds < INT32_MAX ? (int)milliseconds : INT32_MAX);
+    return system_epoll_pwait(epoll, events, BATCH, milliseconds < INT32_MAX ? (int)milliseconds : INT32_MAX, NULL, 0);
 }
 
 static int remember(int descriptor, struct io_descriptor *state) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET, .data.fd = descriptor};
     /* EEXIST: it is registered, but what was known of it was forgotten. MOD reports anew what has come for it. */
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) != 0 &&
-        (errno != EEXIST || epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event) != 0))
-        return errno;
+    int error = -system_epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+    if (error == EEXIST)
+        error = -system_epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
+    if (error)
+        return error;
     int protocol = 0;
     socklen_t length = sizeof protocol;
     state->registered = true;
     state->drainable =
-        getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 && protocol == IPPROTO_TCP;
+        system_getsockopt(descriptor, SOL_SOCKET, SO_PROTOCOL, &protocol, &length) == 0 && protocol == IPPROTO_TCP;
     return 0;
 }

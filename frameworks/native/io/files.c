@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "contexts/tools.h"
 #include "io/io.h"
@@ -53,11 +52,9 @@ ssize_t catapults_pread(int descriptor, void *buffer, size_t size, off_t offset)
 ssize_t catapults_write(int descriptor, const void *buffer, size_t size) {
     catapults_testcancel();
     if (__builtin_expect(size == 0, 0)) { /* a datagram, on a datagram socket */
-        int before = errno;
-        ssize_t sent = catapults_send_until(descriptor, buffer, 0, 0, CATAPULTS_FOREVER);
-        if (sent == 0 || errno != ENOTSOCK)
-            return sent;
-        errno = before;
+        ssize_t sent = io_send(descriptor, buffer, 0, 0, CATAPULTS_FOREVER);
+        if (sent != -ENOTSOCK)
+            return io_result(sent);
     }
     struct iovec part = {(void *)buffer, size};
     return io_write(descriptor, &part, 1, -1, CATAPULTS_FOREVER);
@@ -71,14 +68,15 @@ ssize_t catapults_pwrite(int descriptor, const void *buffer, size_t size, off_t 
 
 int catapults_fsync(int descriptor) {
     catapults_testcancel();
-    if (io_driver->fsync == NULL)
-        return fsync(descriptor);
-    struct io_wait wait;
-    int result = io_wait_begin(&wait, descriptor);
-    if (result == 0)
-        result = io_wait_end(&wait, io_driver->fsync(&wait), BLOCK_IO_FILE, CATAPULTS_FOREVER);
+    int result = -EAGAIN; /* the call itself is to be made */
+    if (io_driver->fsync != NULL) {
+        struct io_wait wait;
+        result = io_wait_begin(&wait, descriptor);
+        if (result == 0)
+            result = io_wait_end(&wait, io_driver->fsync(&wait), BLOCK_IO_FILE, CATAPULTS_FOREVER);
+    }
     if (result == -EAGAIN)
-        return fsync(descriptor);
+        result = system_fsync(descriptor);
     return result < 0 ? io_failed(result) : 0;
 }
 
@@ -123,11 +121,11 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
             ssize_t moved = transfer_now(writing, descriptor, parts, count, offset);
             if (moved >= 0)
                 return moved;
-            if (errno == EINTR)
+            if (moved == -EINTR)
                 continue;
-            if (errno != EAGAIN && errno != EOPNOTSUPP)
-                return -errno;
-            supported = errno != EOPNOTSUPP;
+            if (moved != -EAGAIN && moved != -EOPNOTSUPP)
+                return moved;
+            supported = moved != -EOPNOTSUPP;
         }
         if (on_disk(descriptor))
             return transfer_disk(writing, descriptor, parts, count, offset);
@@ -137,7 +135,7 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
         short events = writing ? POLLOUT : POLLIN;
         if (!supported) {
             struct pollfd one = {.fd = descriptor, .events = events};
-            if (poll(&one, 1, 0) > 0) {
+            if (io_poll(&one, 1) > 0) {
                 ssize_t moved = transfer_ready(writing, descriptor, parts, count);
                 if (moved != -EAGAIN && moved != -EINTR)
                     return moved;
@@ -149,10 +147,10 @@ static ssize_t transfer(bool writing, int descriptor, const struct iovec *parts,
     }
 }
 
-/* Does not wait. On an error -1, and errno. */
+/* Does not wait. */
 static ssize_t transfer_now(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
-    return writing ? pwritev2(descriptor, parts, count, offset, RWF_NOWAIT)
-                   : preadv2(descriptor, parts, count, offset, RWF_NOWAIT);
+    return writing ? system_pwritev2(descriptor, parts, count, offset, 0, RWF_NOWAIT)
+                   : system_preadv2(descriptor, parts, count, offset, 0, RWF_NOWAIT);
 }
 
 static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
@@ -176,11 +174,9 @@ static ssize_t transfer_in_turn(bool writing, int descriptor, const struct iovec
     ssize_t result = take_position(descriptor);
     if (result < 0)
         return result;
-    do {
+    do
         result = transfer_now(writing, descriptor, parts, count, -1);
-        if (result < 0)
-            result = -errno;
-    } while (result == -EINTR);
+    while (result == -EINTR);
     if (result == -EAGAIN || result == -EOPNOTSUPP)
         result = transfer_by_driver(writing, descriptor, parts, count, -1, &closed);
     if (result == -EAGAIN || result == -EINTR)
@@ -208,10 +204,10 @@ static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iov
 static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
     ssize_t moved;
     do
-        moved = offset < 0 ? (writing ? writev : readv)(descriptor, parts, count)
-                           : (writing ? pwritev : preadv)(descriptor, parts, count, offset);
-    while (moved < 0 && errno == EINTR);
-    return moved < 0 ? -errno : moved;
+        moved = offset < 0 ? (writing ? system_writev : system_readv)(descriptor, parts, count)
+                           : (writing ? system_pwritev : system_preadv)(descriptor, parts, count, offset, 0);
+    while (moved == -EINTR);
+    return moved;
 }
 
 /* For a terminal, or a pipe before Linux 6.4: poll has reported something to read, or room for PIPE_BUF bytes. */
@@ -221,13 +217,12 @@ static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *
     size_t size = parts->iov_len;
     if (writing && size > PIPE_BUF)
         size = PIPE_BUF;
-    ssize_t moved = writing ? write(descriptor, parts->iov_base, size) : read(descriptor, parts->iov_base, size);
-    return moved >= 0 ? moved : -errno;
+    return writing ? system_write(descriptor, parts->iov_base, size) : system_read(descriptor, parts->iov_base, size);
 }
 
 static bool on_disk(int descriptor) {
     struct stat status;
-    return fstat(descriptor, &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+    return system_fstat(descriptor, &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
 }
 
 /* Whether an operation that moves the file's position is under way. */
@@ -243,16 +238,16 @@ static bool is_moving(int descriptor) {
 static int take_position(int descriptor) {
     for (;;) {
         dispatcher_enter();
-        struct io_descriptor *state = io_descriptor_add(descriptor);
-        bool taken = state != NULL && !state->moving;
+        struct io_descriptor *state;
+        int result = io_descriptor_add(descriptor, &state);
+        bool taken = result == 0 && !state->moving;
         if (taken)
             state->moving = true;
         dispatcher_leave();
         if (taken)
             return 0;
-        if (state == NULL)
-            return -errno;
-        int result = io_wait_only(descriptor, BLOCK_IO_FILE, CATAPULTS_FOREVER);
+        if (result == 0)
+            result = io_wait_only(descriptor, BLOCK_IO_FILE, CATAPULTS_FOREVER);
         if (result < 0)
             return result;
     }

@@ -19,13 +19,9 @@
 #include <stdint.h>
 
 #include "catapults.h"
+#include "contexts/system.h"
 #include "dispatcher/dispatcher.h"
 #include "process/driver.h"
-
-/* A thread that has waited may go on on another kernel thread, and compilers may keep the address of its errno. */
-int *io_error_number(void);
-#undef errno
-#define errno (*io_error_number())
 
 /* In a child of fork: forgets the waits, and what the driver knew of descriptors. */
 void io_forget_waits(void);
@@ -112,8 +108,8 @@ struct io_descriptor {
 bool io_closing(void);
 /* NULL: nothing is known. The pointer holds until the next io_descriptor_add, or until the caller leaves. */
 struct io_descriptor *io_descriptor(int descriptor);
-/* Makes room first if there is none. NULL: errno is ENOMEM, or EBADF if the number is not open. */
-struct io_descriptor *io_descriptor_add(int descriptor);
+/* Makes room first if there is none. Returns 0, -ENOMEM, or -EBADF if the number is not open. */
+int io_descriptor_add(int descriptor, struct io_descriptor **state);
 
 /* ---- Drivers ----------------------------------------------------------------------------------------------------- */
 
@@ -153,8 +149,22 @@ ssize_t io_write(int descriptor, const struct iovec *parts, int count, off_t off
 /* What is left of `parts` after its first `done` bytes: at most IO_PARTS go into `rest`. Returns how many. */
 int io_parts_after(const struct iovec *parts, int count, size_t done, struct iovec *rest);
 
-/* Sets errno from a negative error number. Returns -1. -ECANCELED ends the thread if it was cancelled, so nothing may
- * be left to put in order. */
+/* As send(2) on a blocking socket. Returns how many bytes or a negative error number. */
+ssize_t io_send(int descriptor, const void *buffer, size_t size, int flags, int64_t instant);
+
+/* What poll(2) says at once. Returns how many, or a negative error number. */
+static inline int io_poll(struct pollfd *descriptors, nfds_t count) {
+    struct timespec at_once = {0};
+    return system_ppoll(descriptors, count, &at_once, NULL, 0);
+}
+
+/* -ECANCELED ends the thread if it was cancelled, so nothing may be left to put in order. Returns the argument. */
+int io_checked(int negative);
+
+/* Sets errno from a negative error number, which is checked like that. Returns -1. */
 int io_failed(int negative);
+
+/* What a call returns: the result, or -1 and errno if that is a negative error number. */
+static inline ssize_t io_result(ssize_t result) { return result < 0 ? io_failed((int)result) : result; }
 
 #endif

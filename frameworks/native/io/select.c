@@ -50,7 +50,7 @@ static int select_with(struct selection *selection, int64_t instant) {
     for (bool last = false; error == 0 || last;) {
         int found = look(selection);
         if (found != 0 || last)
-            return found;
+            return found < 0 ? io_failed(found) : found;
         error = wait(selection, instant);
         if (error == ERESTART)
             error = signals_run(selection->thread) == SIGNALS_NONE ? 0 : EINTR;
@@ -110,7 +110,7 @@ static int check(const struct selection *selection) {
     return 0;
 }
 
-/* How many have happened; -1 and errno. */
+/* How many have happened, or a negative error number. */
 static int look(struct selection *selection) {
     int found = look_at_descriptors(selection);
     if (found < 0)
@@ -136,8 +136,8 @@ static int look_at_descriptors(struct selection *selection) {
     }
     int found = 0;
     do
-        found = count > 0 ? poll(selection->polled, count, 0) : 0;
-    while (found < 0 && errno == EINTR);
+        found = count > 0 ? io_poll(selection->polled, count) : 0;
+    while (found == -EINTR);
     if (found < 0)
         return found;
     const struct pollfd *polled = selection->polled;

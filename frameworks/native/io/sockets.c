@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/sendfile.h>
 
 #include "contexts/tools.h"
 #include "io/io.h"
@@ -27,8 +26,8 @@ ssize_t catapults_recv_until(int descriptor, void *buffer, size_t size, int flag
         ssize_t received = receive(descriptor, (char *)buffer + done, size - done, flags & ~MSG_WAITALL, instant);
         if (received > 0)
             done += (size_t)received;
-        if (received < 0 && (done == 0 || errno == EBADF))
-            return -1;
+        if (received < 0 && (done == 0 || received == -EBADF))
+            return io_failed((int)received);
         if (received <= 0 || !all || done >= size || !is_stream(descriptor))
             return (ssize_t)done;
     }
@@ -36,21 +35,26 @@ ssize_t catapults_recv_until(int descriptor, void *buffer, size_t size, int flag
 
 ssize_t catapults_send_until(int descriptor, const void *buffer, size_t size, int flags, int64_t instant) {
     catapults_testcancel();
+    return io_result(io_send(descriptor, buffer, size, flags, instant));
+}
+
+ssize_t io_send(int descriptor, const void *buffer, size_t size, int flags, int64_t instant) {
     size_t done = 0;
     for (;;) {
-        ssize_t sent = send(descriptor, (const char *)buffer + done, size - done, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent = system_sendto(descriptor, (const char *)buffer + done, size - done,
+                                     flags | MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0);
         if (sent >= 0) {
             done += (size_t)sent;
             if (done >= size || (flags & MSG_DONTWAIT))
                 return (ssize_t)done;
-        } else if (errno == EINTR) {
+        } else if (sent == -EINTR) {
             continue;
-        } else if (errno != EAGAIN || (flags & MSG_DONTWAIT)) {
-            return done > 0 ? (ssize_t)done : -1;
+        } else if (sent != -EAGAIN || (flags & MSG_DONTWAIT)) {
+            return done > 0 ? (ssize_t)done : sent;
         }
         int result = io_wait_ready(descriptor, POLLOUT, BLOCK_IO_WRITE, instant);
         if (result < 0)
-            return done > 0 && result != -EBADF ? (ssize_t)done : io_failed(result);
+            return done > 0 && result != -EBADF ? (ssize_t)done : result;
     }
 }
 
@@ -60,21 +64,21 @@ ssize_t catapults_writev_until(int descriptor, const struct iovec *parts, int co
     struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count < 0 ? SIZE_MAX : (size_t)count};
     size_t done = 0;
     for (;;) {
-        ssize_t sent = sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent = system_sendmsg(descriptor, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent >= 0) {
             done += (size_t)sent;
             message.msg_iov = rest;
             message.msg_iovlen = (size_t)io_parts_after(parts, count, done, rest);
             if (message.msg_iovlen == 0)
                 return (ssize_t)done;
-        } else if (errno == EINTR) {
+        } else if (sent == -EINTR) {
             continue;
-        } else if (errno == ENOTSOCK) {
+        } else if (sent == -ENOTSOCK) {
             return io_write(descriptor, parts, count, -1, instant);
-        } else if (errno == EMSGSIZE && done == 0 && (count < 0 || count > IOV_MAX)) {
+        } else if (sent == -EMSGSIZE && done == 0 && (count < 0 || count > IOV_MAX)) {
             return io_failed(-EINVAL); /* what writev says */
-        } else if (errno != EAGAIN) {
-            return done > 0 ? (ssize_t)done : -1;
+        } else if (sent != -EAGAIN) {
+            return done > 0 ? (ssize_t)done : io_failed((int)sent);
         }
         if (sent >= 0 && message.msg_iovlen == IO_PARTS)
             continue; /* perhaps all that was offered was sent */
@@ -88,13 +92,13 @@ ssize_t catapults_sendfile_until(int socket, int file, off_t *offset, size_t siz
     catapults_testcancel();
     int result = make_nonblocking(socket);
     while (result >= 0) {
-        ssize_t sent = sendfile(socket, file, offset, size);
+        ssize_t sent = system_sendfile(socket, file, offset, size);
         if (sent >= 0)
             return sent;
-        if (errno == EINTR)
+        if (sent == -EINTR)
             continue;
-        if (errno != EAGAIN)
-            return -1;
+        if (sent != -EAGAIN)
+            return io_failed((int)sent);
         result = io_wait_ready(socket, POLLOUT, BLOCK_IO_WRITE, instant);
     }
     return io_failed(result);
@@ -104,15 +108,15 @@ int catapults_accept(int descriptor, struct sockaddr *address, socklen_t *length
     catapults_testcancel();
     int result = make_nonblocking(descriptor);
     while (result >= 0) {
-        int accepted = accept4(descriptor, address, length, flags);
+        int accepted = system_accept4(descriptor, address, length, flags);
         if (accepted >= 0) {
             begin_anew(accepted, flags & SOCK_NONBLOCK);
             return accepted;
         }
-        if (errno == EINTR)
+        if (accepted == -EINTR)
             continue;
-        if (errno != EAGAIN)
-            return -1;
+        if (accepted != -EAGAIN)
+            return io_failed(accepted);
         result = io_wait_ready(descriptor, POLLIN, BLOCK_IO_ACCEPT, CATAPULTS_FOREVER);
     }
     return io_failed(result);
@@ -120,15 +124,18 @@ int catapults_accept(int descriptor, struct sockaddr *address, socklen_t *length
 
 int catapults_connect_until(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant) {
     catapults_testcancel();
-    int flags = fcntl(descriptor, F_GETFL);
+    int flags = system_fcntl(descriptor, F_GETFL, 0);
     if (flags < 0)
-        return -1;
-    if (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0)
-        return -1;
+        return io_failed(flags);
+    bool blocks = !(flags & O_NONBLOCK);
+    int result = blocks ? system_fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) : 0;
+    if (result < 0)
+        return io_failed(result);
     begin_anew(descriptor, false);
-    int result = connect_in_time(descriptor, address, length, instant);
-    if (!(flags & O_NONBLOCK) && result != -EBADF && fcntl(descriptor, F_SETFL, flags) < 0 && result == 0)
-        return -1;
+    result = connect_in_time(descriptor, address, length, instant);
+    int restored = blocks && result != -EBADF ? system_fcntl(descriptor, F_SETFL, flags) : 0;
+    if (result == 0)
+        result = restored;
     return result < 0 ? io_failed(result) : 0;
 }
 
@@ -139,11 +146,11 @@ int catapults_poll_until(int descriptor, short events, int64_t instant) {
     enum dispatcher_reason reason = events & POLLIN ? BLOCK_IO_READ : BLOCK_IO_WRITE;
     for (bool expired = false;;) {
         struct pollfd one = {.fd = descriptor, .events = events};
-        int found = poll(&one, 1, 0);
+        int found = io_poll(&one, 1);
         if (found > 0)
             return one.revents & POLLNVAL ? io_failed(-EBADF) : one.revents;
-        if (found < 0 && errno != EINTR)
-            return -1;
+        if (found < 0 && found != -EINTR)
+            return io_failed(found);
         if (expired)
             return io_failed(-ETIMEDOUT);
         int result = io_wait_ready(descriptor, events, reason, instant);
@@ -155,21 +162,21 @@ int catapults_poll_until(int descriptor, short events, int64_t instant) {
     }
 }
 
-/* As recv, for some bytes. */
+/* As recv, for some bytes. Returns how many or a negative error number. */
 static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int64_t instant) {
     const bool at_once = flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB);
     for (bool expired = false;;) {
         if (at_once || expired || !known_empty(descriptor, flags)) {
-            ssize_t received = recv(descriptor, buffer, size, flags | MSG_DONTWAIT);
+            ssize_t received = system_recvfrom(descriptor, buffer, size, flags | MSG_DONTWAIT, NULL, NULL);
             note_received(descriptor, size, flags, received);
             if (received >= 0)
                 return received;
-            if (errno == EINTR)
+            if (received == -EINTR)
                 continue;
-            if (errno != EAGAIN || at_once)
-                return -1;
+            if (received != -EAGAIN || at_once)
+                return received;
             if (expired)
-                return io_failed(-ETIMEDOUT);
+                return -ETIMEDOUT;
         }
         bool received = false;
         int result = wait_for_data(descriptor, buffer, size, flags, instant, &received);
@@ -179,7 +186,7 @@ static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int
         }
         expired = result == -ETIMEDOUT; /* one more look */
         if (result < 0 && !expired)
-            return io_failed(result);
+            return io_checked(result);
     }
 }
 
@@ -187,7 +194,7 @@ static ssize_t receive(int descriptor, void *buffer, size_t size, int flags, int
 static bool is_stream(int descriptor) {
     int type = 0;
     socklen_t size = sizeof type;
-    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+    return system_getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
 /* Whether a try would be in vain: a server has mostly read the whole request, and the next one is not there yet. An
@@ -241,15 +248,12 @@ static void begin_anew(int descriptor, bool nonblocking) {
 /* For the calls that have no MSG_DONTWAIT. Returns 0 or a negative error number. */
 static int make_nonblocking(int descriptor) {
     dispatcher_enter();
-    struct io_descriptor *state = io_descriptor_add(descriptor);
-    int result = 0;
-    if (state == NULL) {
-        result = -errno;
-    } else if (!state->nonblocking) { /* once for each descriptor */
-        int flags = fcntl(descriptor, F_GETFL);
-        if (flags < 0 || (!(flags & O_NONBLOCK) && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) < 0))
-            result = -errno;
-        else
+    struct io_descriptor *state;
+    int result = io_descriptor_add(descriptor, &state);
+    if (result == 0 && !state->nonblocking) { /* once for each descriptor */
+        int flags = system_fcntl(descriptor, F_GETFL, 0);
+        result = flags < 0 || (flags & O_NONBLOCK) ? flags : system_fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+        if (result >= 0)
             state->nonblocking = !io_closing();
     }
     dispatcher_leave();
@@ -260,8 +264,11 @@ static int make_nonblocking(int descriptor) {
 static int connect_in_time(int descriptor, const struct sockaddr *address, socklen_t length, int64_t instant) {
     int64_t pause = 1000000; /* ns */
     bool begun = false;
-    while (connect(descriptor, address, length) < 0) {
-        if (errno == EAGAIN) {
+    for (;;) {
+        int refusal = system_connect(descriptor, address, length);
+        if (refusal == 0)
+            return 0;
+        if (refusal == -EAGAIN) {
             /* A Unix-domain listener whose queue is full. Nothing reports room: ask again, less and less often. */
             int64_t now = catapults_now();
             if (now >= instant)
@@ -271,20 +278,18 @@ static int connect_in_time(int descriptor, const struct sockaddr *address, sockl
             if (result < 0 && result != -ETIMEDOUT)
                 return result;
             pause = pause < 32000000 ? pause * 2 : pause;
-        } else if (errno == EINPROGRESS || errno == EALREADY || errno == EINTR) {
+        } else if (refusal == -EINPROGRESS || refusal == -EALREADY || refusal == -EINTR) {
             begun = true;
             int result = io_wait_ready(descriptor, POLLOUT, BLOCK_IO_CONNECT, instant);
             if (result < 0)
                 return result;
             int error = 0;
             socklen_t size = sizeof error;
-            if (getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
-                return -errno;
-            if (error != 0)
-                return -error;
+            result = system_getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
+            if (result < 0 || error != 0)
+                return result < 0 ? result : -error;
         } else {
-            return errno == EISCONN && begun ? 0 : -errno;
+            return refusal == -EISCONN && begun ? 0 : refusal;
         }
     }
-    return 0;
 }

@@ -1,12 +1,12 @@
 /* Chooses the driver. */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "contexts/tools.h"
+#include "contexts/libc.h"
+#include "contexts/system.h"
+#include "contexts/text.h"
 #include "io/io.h"
+#include "process/report.h"
 
 const struct io_driver *io_driver;
 static bool ignored_sigpipe;
@@ -14,12 +14,10 @@ static bool ignored_sigpipe;
 static int start(const struct io_driver *driver, bool several);
 static void ignore_sigpipe(void);
 
-TOOLS_UNSEEN __attribute__((noipa)) int *io_error_number(void) { return __errno_location(); }
-
 int catapults_io_start(const char *choice, const char *without_ring, bool several) {
     const char *origin = "the option `io`";
     if (choice == NULL) {
-        choice = secure_getenv("CATAPULTS_IO");
+        choice = libc_environment("CATAPULTS_IO");
         origin = "CATAPULTS_IO";
     }
     int error;
@@ -29,24 +27,22 @@ int catapults_io_start(const char *choice, const char *without_ring, bool severa
         if (error != 0)
             error = start(&io_epoll_driver, several);
         if (error != 0)
-            fprintf(stderr, "catapults: cannot wait for descriptors: %s\n", strerror(error));
-    } else if (strcmp(choice, io_uring_driver.name) == 0 && without_ring) {
+            runtime_report("cannot wait for descriptors: %s", text_of_error(error));
+    } else if (text_equal(choice, io_uring_driver.name) && without_ring) {
         /* A ring belongs to the kernel thread that made it: that one may be blocked, or another one may run. */
-        fprintf(stderr, "catapults: %s asks for io_uring, which does not go with %s; \"epoll\" does\n", origin,
-                without_ring);
+        runtime_report("%s asks for io_uring, which does not go with %s; \"epoll\" does", origin, without_ring);
         error = EINVAL;
-    } else if (strcmp(choice, io_uring_driver.name) == 0) {
+    } else if (text_equal(choice, io_uring_driver.name)) {
         error = start(&io_uring_driver, several);
         if (error != 0)
-            fprintf(stderr,
-                    "catapults: %s asks for io_uring, which cannot be used here: %s; \"epoll\" works on every kernel\n",
-                    origin, strerror(error));
-    } else if (strcmp(choice, io_epoll_driver.name) == 0) {
+            runtime_report("%s asks for io_uring, which cannot be used here: %s; \"epoll\" works on every kernel",
+                           origin, text_of_error(error));
+    } else if (text_equal(choice, io_epoll_driver.name)) {
         error = start(&io_epoll_driver, several);
         if (error != 0)
-            fprintf(stderr, "catapults: %s asks for epoll, which cannot be used here: %s\n", origin, strerror(error));
+            runtime_report("%s asks for epoll, which cannot be used here: %s", origin, text_of_error(error));
     } else {
-        fprintf(stderr, "catapults: %s is \"%s\": it must be \"io_uring\" or \"epoll\"\n", origin, choice);
+        runtime_report("%s is \"%s\": it must be \"io_uring\" or \"epoll\"", origin, choice);
         error = EINVAL;
     }
     if (error == 0)
@@ -60,8 +56,8 @@ void catapults_io_stop(void) {
     io_driver->stop();
     io_driver = NULL;
     struct sigaction action;
-    if (ignored_sigpipe && sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
-        signal(SIGPIPE, SIG_DFL); /* cannot fail, here or below: the signal exists */
+    if (ignored_sigpipe && system_sigaction(SIGPIPE, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+        system_signal(SIGPIPE, SIG_DFL); /* cannot fail, here or below: the signal exists */
     ignored_sigpipe = false;
 }
 
@@ -87,8 +83,9 @@ static int start(const struct io_driver *driver, bool several) {
  * disposition chosen by the application stays. */
 static void ignore_sigpipe(void) {
     struct sigaction action;
-    if (sigaction(SIGPIPE, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) && action.sa_handler == SIG_DFL) {
-        signal(SIGPIPE, SIG_IGN); /* see above */
+    if (system_sigaction(SIGPIPE, NULL, &action) == 0 && !(action.sa_flags & SA_SIGINFO) &&
+        action.sa_handler == SIG_DFL) {
+        system_signal(SIGPIPE, SIG_IGN); /* see above */
         ignored_sigpipe = true;
     }
 }

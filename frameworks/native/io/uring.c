@@ -8,11 +8,7 @@
  */
 #include <errno.h>
 #include <liburing.h>
-#include <sched.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "io/io.h"
 #include "process/signals.h"
@@ -69,28 +65,25 @@ static int start_uring(bool several) {
         io_uring_register_ring_fd(&ring); /* spares a look-up per system call; not needed */
         return 0;
     }
-    kicks = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    kicks = system_eventfd2(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (kicks >= 0)
         return 0;
-    error = errno;
     io_uring_queue_exit(&ring);
-    return error;
+    return -kicks;
 }
 
 static void stop_uring(void) {
     io_uring_queue_exit(&ring);
     if (kicks >= 0)
-        close(kicks); /* Linux closes it, whatever it says */
+        system_close(kicks); /* Linux closes it, whatever it says */
     kicks = -1;
     kick_awaited = sleeping = false;
 }
 
-/* Called in handlers of signals too. The tools intercept libc's function. */
+/* Called in handlers of signals too, which tools must not put off. */
 static TOOLS_UNSEEN void kick(void) {
     uint64_t one = 1;
-    int error = errno;
-    if (syscall(SYS_write, kicks, &one, sizeof one) < 0) /* it is full of kicks, and one is enough */
-        errno = error;
+    system_call(SYS_write, kicks, (long)&one, sizeof one, 0); /* if not, it is full of kicks, and one is enough */
 }
 
 static int ready(struct io_wait *wait) {
@@ -143,7 +136,7 @@ static void cancel(struct io_wait *wait) {
         for (missed = false; !wait->done && !missed; reap())
             io_uring_submit_and_wait(&ring, 1); /* if not, once more */
         if (missed)
-            sched_yield(); /* to the kernel thread that began the operation and is to try it again */
+            system_sched_yield(); /* to the kernel thread that began the operation and is to try it again */
     }
     /* The kernel stops at an entry that it refuses, say of a closed descriptor. A cancellation left behind it would
      * find the next operation that waits at this address. */
@@ -254,10 +247,9 @@ static void await_kick(void) {
 /* It is for the one that sleeps, or is about to. If another finds it, it comes again. */
 static void take_kick(void) {
     uint64_t count;
-    int error = errno;
     kick_awaited = false;
-    if (!sleeping && read(kicks, &count, sizeof count) < 0)
-        errno = error;
+    if (!sleeping)
+        system_read(kicks, &count, sizeof count); /* if not, another has taken it */
 }
 
 static void pass_on_kick(void) {

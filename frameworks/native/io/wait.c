@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "contexts/libc.h"
 #include "contexts/memory.h"
 #include "io/io.h"
 #include "process/signals.h"
@@ -51,9 +51,10 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
 int io_interrupted(void) { return signals_run(handle_self()) == SIGNALS_EINTR ? -EINTR : 0; }
 
 int io_wait_enlist(struct io_wait *wait, int descriptor) {
-    struct io_descriptor *state = io_descriptor_add(descriptor);
-    if (state == NULL)
-        return -errno;
+    struct io_descriptor *state;
+    int result = io_descriptor_add(descriptor, &state);
+    if (result < 0)
+        return result;
     *wait = (struct io_wait){.thread = dispatcher_self(), .descriptor = descriptor, .previous = state->last};
     *(state->last != NULL ? &state->last->next : &state->first) = wait;
     state->last = wait;
@@ -129,10 +130,15 @@ bool io_waiting(void) { return waits > 0; }
 
 bool io_closing(void) { return closing > 0; }
 
-int io_failed(int negative) {
+int io_checked(int negative) {
     if (negative == -ECANCELED)
         catapults_testcancel();
-    errno = -negative;
+    return negative;
+}
+
+int io_failed(int negative) {
+    int error = -io_checked(negative);
+    *libc_error_number() = error; /* where the thread runs now */
     return -1;
 }
 
@@ -140,25 +146,24 @@ struct io_descriptor *io_descriptor(int descriptor) {
     return descriptor >= 0 && descriptor < table_size ? &table[descriptor] : NULL;
 }
 
-struct io_descriptor *io_descriptor_add(int descriptor) {
-    if (descriptor < 0 || (descriptor >= table_size && fcntl(descriptor, F_GETFD) < 0)) {
-        errno = EBADF; /* a number that is no descriptor does not make the table larger */
-        return NULL;
-    }
+int io_descriptor_add(int descriptor, struct io_descriptor **state) {
+    if (descriptor < 0 || (descriptor >= table_size && system_fcntl(descriptor, F_GETFD, 0) < 0))
+        return -EBADF; /* a number that is no descriptor does not make the table larger */
     if (descriptor >= table_size) {
         int size = table_size > 0 ? table_size : 64;
         while (size <= descriptor)
             size = size > INT32_MAX / 2 ? INT32_MAX : size * 2;
         struct io_descriptor *larger = memory_take((size_t)size * sizeof *table);
         if (larger == NULL)
-            return NULL;
+            return -ENOMEM;
         if (table_size > 0)
             memcpy(larger, table, (size_t)table_size * sizeof *table);
         memory_give(table);
         table = larger;
         table_size = size;
     }
-    return &table[descriptor];
+    *state = &table[descriptor];
+    return 0;
 }
 
 int catapults_close(int descriptor) {
@@ -178,15 +183,14 @@ int catapults_close(int descriptor) {
     }
     dispatcher_leave();
     /* Other threads run here. Even after EINTR, Linux has closed it. */
-    bool closed = close(descriptor) == 0 || errno == EINTR;
+    int result = system_close(descriptor);
     try_again(descriptor);
-    return closed ? 0 : -1;
+    return result == 0 || result == -EINTR ? 0 : io_failed(result);
 }
 
 /* A thread that began to wait while the file was being closed may wait for a file that nobody can write to any more, or
  * already for the next one of that number. Each looks for itself. */
 static void try_again(int descriptor) {
-    int error = errno;
     dispatcher_enter();
     closing--;
     struct io_descriptor *state = io_descriptor(descriptor);
@@ -199,7 +203,6 @@ static void try_again(int descriptor) {
         *state = (struct io_descriptor){.first = state->first, .last = state->last, .moving = state->moving};
     }
     dispatcher_leave();
-    errno = error;
 }
 
 static void delist(struct io_wait *wait) {

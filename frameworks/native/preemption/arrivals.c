@@ -6,13 +6,11 @@
  * The handler blocks all signals: however many come at once, the interrupted thread's stack holds one frame of the
  * kernel's.
  */
-#include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "contexts/libc.h"
 #include "contexts/surplus.h"
+#include "contexts/system.h"
 #include "preemption/preemption.h"
 
 /* Kernel threads take slots in turn; one at a time reads them. */
@@ -49,7 +47,7 @@ bool preemption_arrival(siginfo_t *info) {
     if (surplus_take(&surplus, info))
         return true;
     if (atomic_exchange(&shut, false))
-        preemption_unblock(caught_signals); /* cannot fail: the signals exist */
+        preemption_unblock(caught_signals);
     return false;
 }
 
@@ -63,7 +61,7 @@ void preemption_arrivals_restart(void) {
     for (siginfo_t info; surplus_take(&surplus, &info);)
         ;
     if (atomic_exchange(&shut, false))
-        preemption_unblock(caught_signals); /* cannot fail: the signals exist */
+        preemption_unblock(caught_signals);
 }
 
 bool preemption_is_fault(const siginfo_t *info) {
@@ -72,13 +70,9 @@ bool preemption_is_fault(const siginfo_t *info) {
                                  signal == SIGTRAP || signal == SIGSYS);
 }
 
-/* Not to be optimized together with their callers: the kernel thread changes under them. */
-__attribute__((noipa)) static int error_number(void) { return errno; }
-__attribute__((noipa)) static void set_error_number(int error) { errno = error; }
-
 static void handle(int signal, siginfo_t *info, void *context) {
     (void)signal;
-    int error = error_number();
+    int error = *libc_error_number();
     enum preemption_where where = preemption_where(context);
     bool application = where == PREEMPTION_APPLICATION;
     bool is_fault = preemption_is_fault(info);
@@ -92,7 +86,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
     } else {
         catcher->arrived();
         if (preemption_pass_on()) { /* this kernel thread runs no threads */
-            set_error_number(error);
+            *libc_error_number() = error;
             return;
         }
         bool may = where != PREEMPTION_ELSEWHERE || preemption_has_sent(info, context);
@@ -106,7 +100,7 @@ static void handle(int signal, siginfo_t *info, void *context) {
         if (again)
             preemption_look_again(context);
     }
-    set_error_number(error);
+    *libc_error_number() = error;
 }
 
 bool preemption_keep(const siginfo_t *info) {
@@ -130,23 +124,19 @@ static void put_aside(siginfo_t *info, ucontext_t *context) {
 /* By a call that has not returned yet: POSIX wants the handler to run before it returns. */
 bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
     if ((info->si_code != SI_USER && info->si_code != SI_TKILL && info->si_code != SI_QUEUE) ||
-        info->si_pid != getpid())
+        info->si_pid != system_getpid())
         return false;
 #if defined(__x86_64__)
     const greg_t *registers = context->uc_mcontext.gregs;
     const unsigned char *code = (const unsigned char *)registers[REG_RIP];
-    return code[-2] == 0x0f && code[-1] == 0x05 && registers[REG_RAX] == 0 && registers[REG_RDI] == getpid();
+    return code[-2] == 0x0f && code[-1] == 0x05 && registers[REG_RAX] == 0 && registers[REG_RDI] == system_getpid();
 #elif defined(__aarch64__)
-    static const unsigned char svc[] = {0x01, 0x00, 0x00, 0xd4};
+    const uint32_t *code = (const uint32_t *)context->uc_mcontext.pc, svc = 0xd4000001;
     long call = (long)context->uc_mcontext.regs[8];
-    return memcmp((const char *)context->uc_mcontext.pc - sizeof svc, svc, sizeof svc) == 0 &&
-           context->uc_mcontext.regs[0] == 0 &&
+    return code[-1] == svc && context->uc_mcontext.regs[0] == 0 &&
            (call == SYS_kill || call == SYS_tgkill || call == SYS_rt_sigqueueinfo || call == SYS_rt_tgsigqueueinfo);
 #endif
 }
 
 /* Sets the mask of the interrupted code. */
-static void open_mask(const ucontext_t *context) {
-    /* Cannot fail: this mask was in force before. */
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &context->uc_sigmask, NULL, sizeof(uint64_t));
-}
+static void open_mask(const ucontext_t *context) { signal_mask(signal_word(&context->uc_sigmask)); }

@@ -43,7 +43,7 @@ int preemption_start(preemption_interrupted *interrupted, preemption_may_be_left
 int preemption_attach(void);
 
 /* Interrupts the calling kernel thread at an instant of CLOCK_MONOTONIC, in nanoseconds, instead of at the one asked
- * for before. Calls no libc function. */
+ * for before. */
 void preemption_arm(int64_t instant);
 
 /* Whether the instant last asked for has come, or none ever was: an interruption may have had other reasons. The second
@@ -70,8 +70,8 @@ void preemption_settle_elsewhere(ucontext_t *context, uint64_t postponed);
 /* Interrupts again shortly; for a handler that could do nothing where it came. */
 void preemption_look_again(const ucontext_t *context);
 
-/* The calling kernel thread no longer blocks these signals. Returns 0 or an error number. */
-int preemption_unblock(uint64_t signals);
+/* The calling kernel thread no longer blocks these signals. */
+void preemption_unblock(uint64_t signals);
 
 /* Nor does any other that can be interrupted, once it has been interrupted. */
 void preemption_unblock_all(uint64_t signals);

@@ -4,12 +4,11 @@
  */
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include "contexts/here.h"
+#include "contexts/libc.h"
+#include "contexts/system.h"
 #include "preemption/kernel_timer.h"
 
 /* Nanoseconds until the next look when the code must not be left now. A system call may last: looks become rarer. */
@@ -37,80 +36,68 @@ static bool nothing(uintptr_t instruction) {
 int preemption_start(preemption_interrupted *function, preemption_may_be_left *answer) {
     interrupted = function;
     may_be_left = answer;
-    if (sigaction(PREEMPTION_SIGNAL, NULL, &before) != 0)
-        return errno;
-    return preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART, 0);
+    int error = -system_sigaction(PREEMPTION_SIGNAL, NULL, &before);
+    return error ? error : preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART, 0);
 }
 
 int preemption_attach(void) {
-    if (atomic_load(&ours) != getpid()) {
-        atomic_store(&first, (pid_t)syscall(SYS_gettid));
-        atomic_store(&ours, getpid());
+    pid_t process = system_getpid();
+    if (atomic_load(&ours) != process) {
+        atomic_store(&first, system_gettid());
+        atomic_store(&ours, process);
     }
     here()->signals.attached = true;
-    sigset_t mask;
     stack_t stack;
-    if (sigprocmask(SIG_BLOCK, NULL, &mask) != 0 || sigaltstack(NULL, &stack) != 0)
-        return errno;
+    int error = -system_sigaltstack(NULL, &stack);
+    if (error)
+        return error;
     here()->signals.stack.base = stack.ss_sp;
     here()->signals.stack.size = stack.ss_size;
     here()->signals.stack.flags = stack.ss_flags;
-    memcpy(&here()->signals.mask, &mask, sizeof here()->signals.mask);
+    here()->signals.mask = signal_mask_now();
     here()->signals.opened = atomic_load(&opened);
-    int error = preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1) | here()->signals.opened);
-    if (error)
-        return error;
+    preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1) | here()->signals.opened);
     here()->signals.patience = SOON;
     return preemption_timer_make();
 }
 
 void preemption_postpone(uint64_t signals, ucontext_t *context) {
-    uint64_t mask;
-    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    uint64_t mask = signal_word(&context->uc_sigmask);
     here()->signals.postponed |= signals & ~mask;
-    mask |= signals;
-    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+    signal_set_word(&context->uc_sigmask, mask | signals);
 }
 
-int preemption_unblock(uint64_t signals) {
+void preemption_unblock(uint64_t signals) {
     here()->signals.mask &= ~signals;
     here()->signals.postponed &= ~signals;
-    sigset_t open;
-    sigemptyset(&open);
-    memcpy(&open, &signals, sizeof signals);
-    return sigprocmask(SIG_UNBLOCK, &open, NULL) == 0 ? 0 : errno; /* they may come at once, and be postponed again */
+    signal_unblock(signals); /* they may come at once, and be postponed again */
 }
 
 void preemption_unblock_all(uint64_t signals) {
     atomic_fetch_or(&opened, signals);
-    preemption_unblock(signals); /* cannot fail, here or elsewhere: the signals exist */
+    preemption_unblock(signals);
 }
 
 bool preemption_pass_on(void) {
     pid_t other = atomic_load(&first);
     if (here()->signals.attached || !other)
         return false;
-    return syscall(SYS_tgkill, getpid(), other, PREEMPTION_SIGNAL) == 0;
+    return system_tgkill(system_getpid(), other, PREEMPTION_SIGNAL) == 0;
 }
 
 /* Unblocks what all kernel threads are to unblock, and what was postponed, if there is room again. */
 __attribute__((noipa)) static void open_signals(ucontext_t *context) {
-    uint64_t all = atomic_load(&opened) & ~here()->signals.opened, mask;
+    uint64_t all = atomic_load(&opened) & ~here()->signals.opened;
     uint64_t news = all | (preemption_arrivals_shut() ? 0 : here()->signals.postponed);
     if (!news)
         return;
     here()->signals.opened |= all;
-    preemption_unblock(news); /* cannot fail: see above */
-    memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    mask &= ~(news & ~here()->signals.postponed); /* some may have come, and been postponed again */
-    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+    preemption_unblock(news);
+    uint64_t open = news & ~here()->signals.postponed; /* some may have come, and been postponed again */
+    signal_set_word(&context->uc_sigmask, signal_word(&context->uc_sigmask) & ~open);
 }
 
 __attribute__((noipa)) uint64_t preemption_postponed(void) { return here()->signals.postponed; }
-
-/* Not to be optimized together with its callers: the kernel thread changes under them. */
-__attribute__((noipa)) static int error_number(void) { return errno; }
-__attribute__((noipa)) static void set_error_number(int error) { errno = error; }
 
 static void handle(int signal, siginfo_t *info, void *context) {
     if (!is_ours(info)) {
@@ -120,14 +107,14 @@ static void handle(int signal, siginfo_t *info, void *context) {
             before.sa_handler(signal);
         return;
     }
-    int error = error_number();
+    int error = *libc_error_number();
     open_signals(context);
     uint64_t postponed = preemption_postponed();
     enum preemption_where where = preemption_where(context);
     if (where != PREEMPTION_ELSEWHERE) {
         /* Another thread may run here before this returns. Elsewhere the signal stays blocked: many handlers would
          * nest, perhaps on a small stack. */
-        preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1)); /* cannot fail: see above */
+        preemption_unblock(UINT64_C(1) << (PREEMPTION_SIGNAL - 1));
         keep_rounding(context);
     }
     bool again = interrupted(where);
@@ -139,13 +126,13 @@ static void handle(int signal, siginfo_t *info, void *context) {
         look_soon();
     if (again || preemption_postponed())
         preemption_look_again(context);
-    set_error_number(error);
+    *libc_error_number() = error;
 }
 
 /* When too many signals pend (RLIMIT_SIGPENDING), the kernel cannot say who sent one. It then looks like a kill by
  * process 0, and may be ours. */
 static bool is_ours(const siginfo_t *info) {
-    return preemption_timer_sent(info) || (info->si_code == SI_TKILL && info->si_pid == getpid()) ||
+    return preemption_timer_sent(info) || (info->si_code == SI_TKILL && info->si_pid == system_getpid()) ||
            (info->si_code == SI_USER && info->si_pid == 0);
 }
 
@@ -163,8 +150,7 @@ static bool is_system_call(const unsigned char *code) {
 
 /* A handler of another signal may have interrupted anything. Its stack or the signals that it blocks reveal it. */
 enum preemption_where preemption_where(const ucontext_t *context) {
-    uint64_t mask;
-    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    uint64_t mask = signal_word(&context->uc_sigmask);
     bool plain =
         (mask & ~here()->signals.postponed) == here()->signals.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
     if (!plain)
@@ -223,8 +209,7 @@ static void keep_rounding(const ucontext_t *context) {
 /* The kernel restores what belongs to the thread. The signal stack and the mask belong to the kernel thread, which may
  * be another one now. */
 __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
-    uint64_t mask = here()->signals.mask | here()->signals.postponed;
-    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+    signal_set_word(&context->uc_sigmask, here()->signals.mask | here()->signals.postponed);
     const struct here *own = here();
     context->uc_stack = (stack_t){
         .ss_sp = own->signals.stack.base, .ss_flags = own->signals.stack.flags, .ss_size = own->signals.stack.size};
@@ -232,37 +217,12 @@ __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
 
 /* The interrupted code is in the middle of something: the rest of the mask is its own, and stays. */
 __attribute__((noipa)) void preemption_settle_elsewhere(ucontext_t *context, uint64_t postponed) {
-    uint64_t mask;
-    memcpy(&mask, &context->uc_sigmask, sizeof mask);
-    mask = (mask & ~postponed) | here()->signals.postponed;
-    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+    uint64_t mask = signal_word(&context->uc_sigmask) & ~postponed;
+    signal_set_word(&context->uc_sigmask, mask | here()->signals.postponed);
 }
 
-/* The system call itself: the tools delay signals whose handlers they know, to a place where we could not switch. */
+/* Past system_sigaction: the tools delay signals whose handlers they know, to a place where we could not switch. */
 int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), unsigned long flags, uint64_t mask) {
-    struct {
-        void (*handler)(int, siginfo_t *, void *);
-        unsigned long flags;
-        void (*restorer)(void);
-        uint64_t mask;
-    } action = {.handler = handler, .flags = SA_SIGINFO | flags, .mask = mask};
-#if defined(__x86_64__)
-    extern void preemption_return(void) __attribute__((visibility("hidden")));
-    action.flags |= 0x04000000; /* SA_RESTORER */
-    action.restorer = preemption_return;
-#endif
-    return syscall(SYS_rt_sigaction, signal, &action, NULL, sizeof action.mask) == 0 ? 0 : errno;
+    struct kernel_action action = {.inform = handler, .flags = SA_SIGINFO | flags, .mask = mask};
+    return -system_rt_sigaction(signal, &action, NULL);
 }
-
-#if defined(__x86_64__)
-/* No call-frame information: unwinders and debuggers recognize a signal's frame by these very instructions. */
-__asm__("        .text\n"
-        "        .hidden preemption_return\n"
-        "        .globl  preemption_return\n"
-        "        .type   preemption_return, @function\n"
-        "        nop\n"
-        "preemption_return:\n"
-        "        movq    $15, %rax\n"
-        "        syscall\n"
-        "        .size   preemption_return, . - preemption_return\n");
-#endif

@@ -1,14 +1,11 @@
 /*
  * Accounting: how long threads have had the processor, as the application asks (1996, §4.4.1).
  */
-#include <errno.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "catapults.h"
+#include "contexts/kernel_clock.h"
 #include "contexts/here.h"
+#include "contexts/libc.h"
+#include "contexts/text.h"
 #include "contexts/tools.h"
 #include "process/account.h"
 #include "process/activations.h"
@@ -22,12 +19,10 @@
 static TOOLS_UNSEEN void passed(ucontext_t *context);
 static struct processor_time samples = {.passed = passed, .without = "nobody is charged for the processor's time"};
 
-/* The system call itself: tools know libc's function. Time without a processor is on the way back from the kernel. */
+/* Time without a processor is on the way back from the kernel. */
 static TOOLS_UNSEEN void passed(ucontext_t *context) {
     (void)context;
-    struct timespec time;
-    syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &time); /* every Linux has it */
-    int64_t now = time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+    int64_t now = clock_time(CLOCK_THREAD_CPUTIME_ID);
     int64_t *counted = &here()->process.counted;
     if (*counted == 0 || *counted > now) /* for the first time, or in a child of fork */
         *counted = now - samples.every;
@@ -49,11 +44,11 @@ static void sample(void) {
 static enum catapults_accounting wanted(const struct catapults_options *options) {
     static const char *const names[] = {
         [CATAPULTS_ACCOUNTING_TIME_STAMPS] = "time-stamps", [CATAPULTS_ACCOUNTING_STATISTICAL] = "statistical"};
-    const char *text = runtime_environment("CATAPULTS_ACCOUNTING");
+    const char *text = libc_environment("CATAPULTS_ACCOUNTING");
     if (options->accounting != CATAPULTS_ACCOUNTING_DEFAULT || !text || !*text)
         return options->accounting;
     for (int i = CATAPULTS_ACCOUNTING_TIME_STAMPS; i <= CATAPULTS_ACCOUNTING_STATISTICAL; i++)
-        if (strcmp(text, names[i]) == 0)
+        if (text_equal(text, names[i]))
             return (enum catapults_accounting)i;
     runtime_report("CATAPULTS_ACCOUNTING is \"%s\": it must be \"%s\" or \"%s\"", text,
                    names[CATAPULTS_ACCOUNTING_TIME_STAMPS], names[CATAPULTS_ACCOUNTING_STATISTICAL]);

@@ -12,14 +12,12 @@
  */
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "contexts/here.h"
+#include "contexts/libc.h"
+#include "contexts/system.h"
+#include "contexts/text.h"
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "process/activations.h"
@@ -88,12 +86,12 @@ static void begin_to_carry(void) {
         return;
     here()->process.carried = here()->process.runs_threads = true;
     overflow_attach(NULL, OVERFLOW_STACK);
-    processor_time_attach((pid_t)syscall(SYS_gettid));
+    processor_time_attach(system_gettid());
 }
 
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
 __attribute__((noipa)) static struct carrier carrier_here(void) {
-    return (struct carrier){.error_number = &errno,
+    return (struct carrier){.error_number = libc_error_number(),
                             .exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions};
 }
 
@@ -313,8 +311,7 @@ static struct catapults_handle *begin_to_look(struct dispatcher_thread *thread) 
 
 /* Its own code, and in no handler that it has of the kernel, as in `preemption_where`; or what has sent the signal. */
 static bool lets_handlers_in(const ucontext_t *context, const siginfo_t *sent) {
-    uint64_t mask;
-    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    uint64_t mask = signal_word(&context->uc_sigmask);
     if (((mask ^ blocked_signals) & ~signals.taken) != 0 || (context->uc_stack.ss_flags & SS_ONSTACK))
         return false;
     return in_application(context) ||
@@ -534,23 +531,21 @@ static void poll_between(int64_t instant) {
         return;
     }
     uint64_t before = told;
-    int error = *carrier.error_number;
     if (instant > 0)
         let_upcalls_come();
     driver->poll(told == before ? instant : 0);
     if (instant > 0)
         let_upcalls_come();
-    *carrier.error_number = error; /* signals have interrupted it */
 }
 
 /* ---- Starting ------------------------------------------------------------------------------------------------------
  */
 
 static int give_stacks(void) {
-    stacks = mmap(NULL, (size_t)STACKS * STACK_SIZE, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED)
-        return errno;
+    stacks = system_mmap(NULL, (size_t)STACKS * STACK_SIZE, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (system_failed(stacks))
+        return system_error(stacks);
     stack_t given[STACKS];
     for (int i = 0; i < STACKS; i++)
         given[i] = (stack_t){.ss_sp = stacks + (size_t)i * STACK_SIZE, .ss_size = STACK_SIZE};
@@ -562,19 +557,19 @@ static void regain(void) { sa_self(); }
 int activations_start(bool many) {
     static const struct dispatcher_driver between = {.poll = poll_between, .busy = busy};
     static struct dispatcher_driver between_several;
-    const struct sa_section runtime_text = {__start_catapults_text, __stop_catapults_text};
+    /* Not where the system calls are that may wait. */
+    const struct sa_section runtime_text[] = {{__start_catapults_text, system_apart},
+                                              {system_apart_end, __stop_catapults_text}};
     int error = give_stacks();
     begin_to_carry();
     carrier = carrier_here();
     several = many;
-    sigset_t mask;
-    if (!error && sigprocmask(SIG_BLOCK, NULL, &mask) == 0)
-        memcpy(&blocked_signals, &mask, sizeof blocked_signals);
+    blocked_signals = signal_mask_now();
     int flags = several ? SA_FLAG_FIXED : 0;
-    if (!error && (sa_sections(1, &runtime_text) != 0 || sa_register(upcall, NULL, flags, -1) != 0 || sa_enable() != 0))
-        error = errno;
+    if (!error && (sa_sections(2, runtime_text) != 0 || sa_register(upcall, NULL, flags, -1) != 0 || sa_enable() != 0))
+        error = *libc_error_number();
     if (error) {
-        runtime_report("threads cannot leave the processor when they block in the kernel: %s", strerror(error));
+        runtime_report("threads cannot leave the processor when they block in the kernel: %s", text_of_error(error));
         return error;
     }
     driver = dispatcher_set_driver(&between);
@@ -621,7 +616,7 @@ void activations_guard(struct processor *first) {
 
 int activations_carry(uint32_t number, struct processor *processor) {
     carried[number].processor = processor;
-    return sa_setconcurrency((int)number + 1) > (int)number ? 0 : errno;
+    return sa_setconcurrency((int)number + 1) > (int)number ? 0 : *libc_error_number();
 }
 
 void activations_let_come(void) {
@@ -632,9 +627,9 @@ void activations_let_come(void) {
 }
 
 void activations_interrupt(uint32_t number) {
-    int error = errno; /* of the thread that calls */
+    int error = *libc_error_number(); /* of the thread that calls */
     sa_interrupt((int)number);
-    errno = error;
+    *libc_error_number() = error;
 }
 
 /* ---- Preemption by time ------------------------------------------------------------------------------------------ */

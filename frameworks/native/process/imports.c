@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "contexts/memory.h"
+#include "contexts/text.h"
 #include "process/imports.h"
 #include "process/report.h"
 #include "process/runtime.h"
@@ -77,8 +78,8 @@ static int register_variable(const struct variable *variable) {
  * ceiling. */
 static bool is_kept(const struct catapults_import *import, bool per_thread) {
     if (import->type == CATAPULTS_IMPORT_TIME)
-        return strcmp(import->name, "consumed") == 0 || (per_thread && strcmp(import->name, "release") == 0);
-    return per_thread && import->type == CATAPULTS_IMPORT_INT && strcmp(import->name, "ceiling") == 0;
+        return text_equal(import->name, "consumed") || (per_thread && text_equal(import->name, "release"));
+    return per_thread && import->type == CATAPULTS_IMPORT_INT && text_equal(import->name, "ceiling");
 }
 
 /* Whether the scheduler's policy imports it, and with the type that is registered. */
@@ -104,10 +105,10 @@ static int check(const struct catapults_scheduler *scheduler, const struct varia
 
 static int remember(const struct variable *variable, struct variable **kept) {
     struct variable *one = variables;
-    while (one && (one->member != variable->member || strcmp(one->name, variable->name) != 0))
+    while (one && (one->member != variable->member || !text_equal(one->name, variable->name)))
         one = one->next;
     if (!one) {
-        size_t length = strlen(variable->name) + 1;
+        size_t length = text_length(variable->name) + 1;
         one = memory_take(sizeof *one + length);
         if (!one)
             return ENOMEM;
@@ -507,7 +508,7 @@ static const struct catapults_import *find(const struct catapults_policy *policy
     const struct catapults_import *imports = per_thread ? policy->thread_imports : policy->imports;
     uint32_t count = per_thread ? policy->thread_imports_count : policy->imports_count;
     for (uint32_t i = 0; i < count; i++)
-        if (strcmp(imports[i].name, name) == 0)
+        if (text_equal(imports[i].name, name))
             return &imports[i];
     return NULL;
 }

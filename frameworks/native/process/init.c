@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 #include "catapults/random.h"
 #include "contexts/here.h"
+#include "contexts/libc.h"
+#include "contexts/text.h"
 #include "core/builtin.h"
 #include "dispatcher/trace.h"
 #include "process/account.h"
@@ -79,7 +79,7 @@ static struct catapults_handle *first_record(void) {
     self->stack = stack;
     names_give(self); /* there is room for the first */
     self->dispatched.room = runtime_room();
-    strcpy(self->name, "main");
+    text_format(self->name, sizeof self->name, "main");
     return self;
 }
 
@@ -110,27 +110,24 @@ static int check(const struct catapults_options *options) {
 
 /* The option, else the environment variable, in milliseconds, else the default. */
 static int64_t limit_of(int64_t option, const char *variable, int64_t usual) {
-    const char *text = runtime_environment(variable);
+    const char *text = libc_environment(variable);
     if (option > 0 || !text || !*text)
         return option > 0 ? option : usual;
-    char *end;
-    long long milliseconds = strtoll(text, &end, 10);
-    if (*end || milliseconds <= 0 || milliseconds > INT64_MAX / 1000000) {
+    uint64_t milliseconds;
+    if (!text_number(text, INT64_MAX / 1000000, &milliseconds) || milliseconds == 0) {
         runtime_report("%s is \"%s\": it must be a number of milliseconds", variable, text);
         return usual;
     }
-    return milliseconds * 1000000;
+    return (int64_t)milliseconds * 1000000;
 }
 
 /* The option, else the environment variable, else what policies begin with. */
 static uint64_t seed_of(uint64_t option) {
-    const char *text = runtime_environment("CATAPULTS_RANDOM_SEED");
+    const char *text = libc_environment("CATAPULTS_RANDOM_SEED");
     if (option || !text || !*text)
         return option ? option : CATAPULTS_RANDOM_SEED;
-    char *end;
-    errno = 0;
-    unsigned long long seed = strtoull(text, &end, 10);
-    if (*end || errno || seed == 0 || *text < '0' || *text > '9') {
+    uint64_t seed;
+    if (!text_number(text, UINT64_MAX, &seed) || seed == 0 || *text < '0' || *text > '9') {
         runtime_report("CATAPULTS_RANDOM_SEED is \"%s\": it must be a number from 1 to %" PRIu64, text, UINT64_MAX);
         return CATAPULTS_RANDOM_SEED;
     }
@@ -159,9 +156,9 @@ static int init(const struct catapults_options *options) {
         return EALREADY;
     }
     dispatcher_guard = (struct dispatcher_guard){0};
-    const char *trace = options->trace ? options->trace : runtime_environment("CATAPULTS_TRACE");
+    const char *trace = options->trace ? options->trace : libc_environment("CATAPULTS_TRACE");
     runtime.traced = trace && *trace;
-    const char *file = options->policy ? options->policy : runtime_environment("CATAPULTS_POLICY");
+    const char *file = options->policy ? options->policy : libc_environment("CATAPULTS_POLICY");
     const struct catapults_policy *policy = NULL;
     const struct catapults_hierarchy *hierarchy = NULL;
     int error = check(options);
@@ -194,7 +191,7 @@ static int init(const struct catapults_options *options) {
     if (hierarchy) {
         scheduler_root.parameters = hierarchy->nodes[0].parameters;
         scheduler_root.parameters_count = hierarchy->nodes[0].parameters_count;
-        strncat(scheduler_root.name, hierarchy->nodes[0].name, CATAPULTS_NAME_SIZE - 1);
+        text_format(scheduler_root.name, sizeof scheduler_root.name, "%s", hierarchy->nodes[0].name);
     }
     scheduler_default = &scheduler_root;
     if (in_force->shared_size)
@@ -233,7 +230,7 @@ static int init(const struct catapults_options *options) {
         catapults_io_stop();
         return error;
     }
-    host.error_number = &errno;
+    host.error_number = libc_error_number();
     host.starvation_limit = runtime.starvation_limit;
     host.seed = seed_of(options->seed);
     host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
@@ -286,11 +283,9 @@ struct stack_pool *runtime_stacks(size_t size) {
     return stack_pool(size);
 }
 
-const char *runtime_environment(const char *name) { return getauxval(AT_SECURE) ? NULL : getenv(name); }
-
 bool runtime_switch(const char *name) {
-    const char *text = runtime_environment(name);
-    if (text && *text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+    const char *text = libc_environment(name);
+    if (text && *text && !text_equal(text, "0") && !text_equal(text, "1"))
         runtime_report("%s is \"%s\": it must be 0 or 1", name, text);
-    return text && strcmp(text, "1") == 0;
+    return text && text_equal(text, "1");
 }

@@ -2,18 +2,12 @@
  * Several processors: a kernel thread for each, the runtime's one lock, and how idle processors sleep.
  */
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "contexts/libc.h"
 #include "contexts/memory.h"
+#include "contexts/system.h"
+#include "contexts/text.h"
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "process/activations.h"
@@ -42,7 +36,7 @@ struct kernel_thread {
     _Atomic bool asked;     /* it was interrupted, and has not answered yet */
     struct processor *processor;
     pid_t thread;  /* 0: it has not begun */
-    sigset_t mask; /* that it begins with */
+    uint64_t mask; /* of signals, once it has begun */
     _Alignas(16) char signals[OVERFLOW_STACK];
     struct dispatcher_exceptions no_exceptions;
 };
@@ -58,44 +52,44 @@ enum { LOOK_AGAIN = 20000000 }; /* nanoseconds until the CPUs are looked at agai
 
 /* Reads the CPUs that exist and that the process may use: those of its first kernel thread. They change with its
  * cpuset, when one is unplugged, and when another process sets them for the number of this one. */
-static bool read_cpus(cpu_set_t *set) { return sched_getaffinity(getpid(), sizeof *set, set) == 0; }
+static bool read_cpus(struct cpus *set) { return system_sched_getaffinity(system_getpid(), set) > 0; }
 
-static int usable(const cpu_set_t *set) {
-    int count = CPU_COUNT(set);
+static int usable(const struct cpus *set) {
+    int count = cpus_count(set);
     return count < DISPATCHER_PROCESSORS ? count : DISPATCHER_PROCESSORS;
 }
 
 static int usable_now(void) {
-    cpu_set_t set;
+    struct cpus set;
     return read_cpus(&set) ? usable(&set) : 1;
 }
 
 static struct {
     bool follows; /* as many processors as there are CPUs */
     int64_t looked;
-    cpu_set_t set;
+    struct cpus set;
 } cpus;
 
 static bool resized(int64_t now) {
     if (!cpus.follows || now - cpus.looked < LOOK_AGAIN)
         return false;
     cpus.looked = now;
-    cpu_set_t set;
-    return read_cpus(&set) && !CPU_EQUAL(&set, &cpus.set);
+    struct cpus set;
+    return read_cpus(&set) && !cpus_equal(&set, &cpus.set);
 }
 
 int processors_wanted(const struct catapults_options *options) {
-    const char *text = runtime_environment("CATAPULTS_PROCESSORS");
+    const char *text = libc_environment("CATAPULTS_PROCESSORS");
     long wanted = options->processors;
     if (wanted == 0 && text && *text) {
-        char *end;
-        bool all = strcmp(text, "all") == 0;
-        wanted = all ? CATAPULTS_PROCESSORS_ALL : strtol(text, &end, 10);
-        if (!all && (*end || wanted < 1 || wanted > DISPATCHER_PROCESSORS)) {
+        uint64_t number = 0;
+        bool all = text_equal(text, "all");
+        if (!all && (!text_number(text, DISPATCHER_PROCESSORS, &number) || number < 1)) {
             runtime_report("CATAPULTS_PROCESSORS is \"%s\": it must be a number from 1 to %d, or \"all\"", text,
                            DISPATCHER_PROCESSORS);
             return 0;
         }
+        wanted = all ? CATAPULTS_PROCESSORS_ALL : (long)number;
     } else if (wanted < CATAPULTS_PROCESSORS_ALL || wanted > DISPATCHER_PROCESSORS) {
         runtime_report("the option `processors` is %ld: it must be from 1 to %d, or CATAPULTS_PROCESSORS_ALL", wanted,
                        DISPATCHER_PROCESSORS);
@@ -115,20 +109,6 @@ int processors_refuse(void) {
 }
 
 /* ---- The lock ---------------------------------------------------------------------------------------------------- */
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t value) {
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0); /* the caller looks again, however it ends */
-}
-
-/* Also ends when a signal comes: with a time limit, the kernel does not make it again. */
-static void futex_wait_interrupted(_Atomic uint32_t *word, uint32_t value) {
-    struct timespec limit = {3600, 0};
-    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &limit, NULL, 0); /* as above */
-}
-
-static TOOLS_UNSEEN void futex_wake(_Atomic uint32_t *word) {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); /* nobody may wait */
-}
 
 enum { FREE, HELD, WANTED };
 static _Atomic uint32_t word = FREE;
@@ -157,10 +137,8 @@ static void lock(void) {
             atomic_compare_exchange_weak_explicit(&word, &seen, HELD, memory_order_acquire, memory_order_relaxed))
             return;
     }
-    int error = errno; /* of the calling thread */
     while (atomic_exchange_explicit(&word, WANTED, memory_order_acquire) != FREE)
-        futex_wait(&word, WANTED);
-    errno = error;
+        futex_wait(&word, WANTED, -1);
 }
 
 bool processors_lock_unless(bool (*given_up)(int argument), int argument) {
@@ -170,16 +148,14 @@ bool processors_lock_unless(bool (*given_up)(int argument), int argument) {
     while (atomic_exchange_explicit(&word, WANTED, memory_order_acquire) != FREE) {
         if (given_up(argument))
             return false;
-        struct timespec look = {0, LOOK_AGAIN_AT};
-        syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, WANTED, &look, NULL, 0); /* the caller looks again, however it
-                                                                                  ends */
+        futex_wait(&word, WANTED, LOOK_AGAIN_AT);
     }
     return true;
 }
 
 static void unlock(void) {
     if (atomic_exchange(&word, FREE) == WANTED)
-        futex_wake(&word);
+        futex_wake(&word, 1);
 }
 
 /* ---- Sleeping ---------------------------------------------------------------------------------------------------- */
@@ -189,6 +165,8 @@ static TOOLS_UNSEEN struct kernel_thread *kernel_thread_of(const struct processo
     return one ? one : &first;
 }
 
+static const int64_t hour = 3600 * INT64_C(1000000000);
+
 static void sleep_(struct processor *processor) {
     struct kernel_thread *self = kernel_thread_of(processor);
     unlock();
@@ -196,10 +174,10 @@ static void sleep_(struct processor *processor) {
         activations_let_come();
     while (atomic_load_explicit(&self->awake, memory_order_acquire) == 0) {
         if (runtime.activations) {
-            futex_wait_interrupted(&self->awake, 0);
+            futex_wait(&self->awake, 0, hour); /* with a time limit, the kernel does not go on after a signal */
             activations_let_come();
         } else {
-            futex_wait(&self->awake, 0);
+            futex_wait(&self->awake, 0, -1);
         }
     }
     atomic_store_explicit(&self->awake, 0, memory_order_relaxed);
@@ -209,7 +187,7 @@ static void sleep_(struct processor *processor) {
 static TOOLS_UNSEEN void wake(struct processor *processor) {
     struct kernel_thread *other = kernel_thread_of(processor);
     atomic_store_explicit(&other->awake, 1, memory_order_release);
-    futex_wake(&other->awake);
+    futex_wake(&other->awake, 1);
 }
 
 /* ---- Interrupting ------------------------------------------------------------------------------------------------ */
@@ -221,7 +199,7 @@ TOOLS_UNSEEN void processors_interrupt(const struct processor *processor) {
     }
     struct kernel_thread *one = kernel_thread_of(processor);
     if (one->thread && !atomic_exchange(&one->asked, true) &&
-        syscall(SYS_tgkill, getpid(), one->thread, PREEMPTION_SIGNAL) != 0)
+        system_tgkill(system_getpid(), one->thread, PREEMPTION_SIGNAL) != 0)
         atomic_store(&one->asked, false); /* the next that wants it asks again */
 }
 
@@ -278,7 +256,7 @@ void processors_prepare(struct dispatcher_host *host) {
     host->resized = resized;
     host->resize = resize;
     host->another = runtime.activations ? NULL : another;
-    first.thread = gettid();
+    first.thread = system_gettid();
 }
 
 static void *run(void *argument) {
@@ -287,32 +265,19 @@ static void *run(void *argument) {
     overflow_attach(self->signals, sizeof self->signals); /* before preempt_attach, which looks at it */
     lock();
     here()->processor = self->processor; /* before there can be signals */
-    self->thread = gettid();
+    self->thread = system_gettid();
     processor_time_attach(self->thread);
     unlock();
-    pthread_sigmask(SIG_SETMASK, &self->mask, NULL); /* cannot fail: the mask is valid */
+    signal_mask(self->mask);
     preempt_attach();
-    dispatcher_process(self->processor, &errno, __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
+    dispatcher_process(self->processor, libc_error_number(),
+                       __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
 }
 
 /* Makes a kernel thread. */
 static int make_thread(struct kernel_thread *one) {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (!error)
-        error = pthread_attr_setstacksize(&attributes, STACK_SIZE + PTHREAD_STACK_MIN);
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &one->mask); /* cannot fail, nor below: the masks are valid */
-    if (!error)
-        error = pthread_create(&thread, &attributes, run, one);
-    pthread_sigmask(SIG_SETMASK, &one->mask, NULL); /* see above */
-    pthread_attr_destroy(&attributes);              /* cannot fail: they are set up */
-    return error;
+    one->mask = signal_mask_now();
+    return libc_make_thread(run, one, STACK_SIZE);
 }
 
 /* `spare`: no processor, but a kernel thread that can carry one (core/hand_over.c). */
@@ -361,7 +326,7 @@ int processors_start(void) {
     for (int i = 1; i < runtime.processors && !error; i++)
         error = start_one(false);
     if (error)
-        runtime_report("cannot start %d processors: %s", runtime.processors, strerror(error));
+        runtime_report("cannot start %d processors: %s", runtime.processors, text_of_error(error));
     return error;
 }
 
@@ -402,7 +367,7 @@ int catapults_set_processors(int count) {
         return count == 1 ? 0 : ENOTSUP;
     dispatcher_enter();
     cpus.follows = all;
-    CPU_ZERO(&cpus.set); /* so that the kernel threads are told */
+    cpus.set = (struct cpus){0}; /* so that the kernel threads are told */
     int error = set_processors(count);
     dispatcher_leave();
     return error;
@@ -410,9 +375,8 @@ int catapults_set_processors(int count) {
 
 /* Other CPUs were set for the first kernel thread, perhaps alone. */
 static void tell_cpus(pid_t thread) {
-    if (thread != getpid())
-        sched_setaffinity(thread, sizeof cpus.set,
-                          &cpus.set); /* if those have gone meanwhile, all are looked at anew */
+    if (thread != system_getpid())
+        system_sched_setaffinity(thread, &cpus.set); /* if those have gone meanwhile, all are looked at anew */
 }
 
 static void resize(void) {

@@ -3,9 +3,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "catapults/loadable.h"
+#include "contexts/libc.h"
 #include "contexts/memory.h"
 #include "process/load.h"
 #include "process/report.h"
@@ -93,24 +92,12 @@ static void *loader(void *unused) {
 }
 
 int load_prepare_elsewhere(void) {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigset_t all;
     if (elsewhere.there)
         return 0;
     if (sem_init(&elsewhere.free, 0, 1) != 0 || sem_init(&elsewhere.asked, 0, 0) != 0 ||
         sem_init(&elsewhere.done, 0, 0) != 0)
         return errno;
-    sigfillset(&all);
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (error == 0)
-        error = pthread_attr_setsigmask_np(&attributes, &all);
-    if (error == 0)
-        error = pthread_create(&thread, &attributes, loader, NULL);
-    pthread_attr_destroy(&attributes); /* cannot fail: they are set up */
+    int error = libc_make_thread(loader, NULL, 0);
     elsewhere.there = error == 0;
     if (error)
         runtime_report("there is no kernel thread to load policies by: %s", strerror(error));

@@ -1,14 +1,7 @@
 /*
  * The clock.
  */
-#include <time.h>
-
 #include "catapults.h"
+#include "contexts/kernel_clock.h"
 
-enum { SECOND = 1000000000 };
-
-int64_t catapults_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now); /* every Linux has it */
-    return now.tv_sec * (int64_t)SECOND + now.tv_nsec;
-}
+int64_t catapults_now(void) { return clock_now(); }

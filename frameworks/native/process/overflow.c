@@ -4,12 +4,13 @@
  */
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "contexts/system.h"
+#include "contexts/text.h"
 #include "process/activations.h"
 #include "process/overflow.h"
+#include "process/report.h"
 #include "process/runtime.h"
 
 static void handle(int signal, siginfo_t *info, void *context);
@@ -19,21 +20,20 @@ static bool installed;
 /* False: the kernel thread can have no stack for signals. */
 static bool has_stack(void *memory, size_t size) {
     stack_t stack = {.ss_sp = memory, .ss_size = size}, before;
-    if (sigaltstack(NULL, &before) == 0 && !(before.ss_flags & SS_DISABLE))
+    if (system_sigaltstack(NULL, &before) == 0 && !(before.ss_flags & SS_DISABLE))
         return true;
     if (!memory)
-        stack.ss_sp = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    return stack.ss_sp != MAP_FAILED && sigaltstack(&stack, NULL) == 0;
+        stack.ss_sp = system_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    return !system_failed(stack.ss_sp) && system_sigaltstack(&stack, NULL) == 0;
 }
 
 void overflow_install(void) {
     static _Alignas(16) char memory[OVERFLOW_STACK];
     struct sigaction now;
-    if (sigaction(SIGSEGV, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
+    if (system_sigaction(SIGSEGV, NULL, &now) != 0 || now.sa_handler != SIG_DFL)
         return;
     struct sigaction ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER};
-    sigemptyset(&ours.sa_mask);
-    installed = has_stack(memory, sizeof memory) && sigaction(SIGSEGV, &ours, NULL) == 0;
+    installed = has_stack(memory, sizeof memory) && system_sigaction(SIGSEGV, &ours, NULL) == 0;
 }
 
 void overflow_attach(void *memory, size_t size) {
@@ -54,10 +54,10 @@ static void handle(int signal, siginfo_t *info, void *context) {
     if (address < self->stack->base || address >= self->stack->lowest)
         return;
     char text[256];
-    int length = snprintf(text, sizeof text,
-                          "catapults: thread %" PRIu32 " (%s) overflowed its stack of %zu KiB; give it a larger one "
-                          "(stack_size in its attributes)\n",
-                          self->dispatched.policy.number, self->name, self->stack->size >> 10);
-    if (write(STDERR_FILENO, text, (size_t)length) < 0)
-        return;
+    size_t length =
+        text_format(text, sizeof text,
+                    "catapults: thread %" PRIu32 " (%s) overflowed its stack of %zu KiB; give it a larger one "
+                    "(stack_size in its attributes)\n",
+                    self->dispatched.policy.number, self->name, self->stack->size >> 10);
+    report_text(text, length);
 }

@@ -2,8 +2,8 @@
  * Preemption by time: joins the dispatcher, which says when, with the layer that interrupts.
  */
 #include <errno.h>
-#include <string.h>
 
+#include "contexts/text.h"
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "process/activations.h"
@@ -80,7 +80,7 @@ static void report(const char *which, int error) {
                        "as a shared library",
                        which);
     else if (error != ENOTSUP)
-        runtime_report("%s preempted by time: %s", which, strerror(error));
+        runtime_report("%s preempted by time: %s", which, text_of_error(error));
 }
 
 void preempt_for_signals(void) {
@@ -113,7 +113,7 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
 void preempt_attach(void) {
     int error = started ? preemption_attach() : 0;
     if (error)
-        runtime_report("no thread is preempted by time on one of the processors: %s", strerror(error));
+        runtime_report("no thread is preempted by time on one of the processors: %s", text_of_error(error));
 }
 
 void preempt_restart(void) {

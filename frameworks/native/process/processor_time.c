@@ -4,25 +4,17 @@
  */
 #include "process/processor_time.h"
 
-#include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "contexts/system.h"
+#include "contexts/text.h"
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
 #include "process/report.h"
 #include "process/runtime.h"
 #include "sa.h"
-
-#ifndef sigev_notify_thread_id
-#define sigev_notify_thread_id _sigev_un._tid
-#endif
 
 #define PROCESSOR_TIME_SIGNAL SIGVTALRM
 
@@ -35,7 +27,7 @@ static atomic_flag changing = ATOMIC_FLAG_INIT; /* guards `all` and those; its h
 
 static void change(void) {
     while (atomic_flag_test_and_set(&changing))
-        sched_yield();
+        system_sched_yield();
 }
 
 static TOOLS_UNSEEN void came(int signal, siginfo_t *info, void *context) {
@@ -46,28 +38,29 @@ static TOOLS_UNSEEN void came(int signal, siginfo_t *info, void *context) {
 }
 
 static void report(const struct processor_time *what, int error) {
-    runtime_report("%s: %s", what->without, strerror(error));
+    runtime_report("%s: %s", what->without, text_of_error(error));
 }
 
 /* libc has no name for the clock of another kernel thread. */
 static clockid_t clock_of(pid_t thread) { return (clockid_t)(~(unsigned)thread << 3 | 6); }
 
 static void set(struct processor_time *what, pid_t thread) {
-    struct sigevent event = {
-        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = PROCESSOR_TIME_SIGNAL, .sigev_value.sival_ptr = what};
-    event.sigev_notify_thread_id = thread;
     struct itimerspec every = {.it_value = {.tv_sec = what->every / 1000000000, .tv_nsec = what->every % 1000000000}};
     every.it_interval = every.it_value;
-    timer_t timer;
-    if (timer_create(clock_of(thread), &event, &timer) != 0 || timer_settime(timer, 0, &every, NULL) != 0)
-        report(what, errno);
+    int timer;
+    union sigval ours = {.sival_ptr = what};
+    int error = -system_timer_create(clock_of(thread), thread, PROCESSOR_TIME_SIGNAL, ours, &timer);
+    if (!error)
+        error = -system_timer_settime(timer, 0, &every);
+    if (error)
+        report(what, error);
 }
 
 /* One that has died makes room. */
 static void remember(pid_t thread) {
     int count = 0;
     for (int i = 0; i < carriers_count; i++)
-        if (syscall(SYS_tgkill, getpid(), carriers[i], 0) == 0)
+        if (system_tgkill(system_getpid(), carriers[i], 0) == 0)
             carriers[count++] = carriers[i];
     if (count < SA_ACTIVATIONS_MOST)
         carriers[count++] = thread;
@@ -96,7 +89,7 @@ static void start(struct processor_time *what) {
     else if (runtime.several)
         processors_each(set_on);
     else
-        set_on((pid_t)syscall(SYS_gettid));
+        set_on(system_gettid());
 }
 
 void processor_time_start(struct processor_time *what) {
@@ -116,5 +109,5 @@ void processor_time_start(struct processor_time *what) {
 
 void processor_time_restart(void) {
     atomic_flag_clear(&changing); /* its holder does not exist here */
-    processor_time_attach((pid_t)syscall(SYS_gettid));
+    processor_time_attach(system_gettid());
 }

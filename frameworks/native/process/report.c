@@ -6,10 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "catapults/loadable.h"
+#include "catapults/place.h"
+#include "contexts/system.h"
+#include "contexts/text.h"
 #include "core/scheduler.h"
 #include "process/report.h"
 #include "process/runtime.h"
@@ -17,15 +17,20 @@
 void runtime_report(const char *format, ...) {
     static const char program[] = "catapults: ";
     char *line = here()->process.report;
-    const size_t start = strlen(program), room = sizeof here()->process.report - start;
-    memcpy(line, program, start);
+    const size_t start = sizeof program - 1, room = sizeof here()->process.report - start;
+    __builtin_memcpy(line, program, start);
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(line + start, room, format, arguments);
+    size_t length = text_format_list(line + start, room, format, arguments);
     va_end(arguments);
-    size_t end = start + (length < 0 ? 0 : (size_t)length < room ? (size_t)length : room - 1);
+    size_t end = start + (length < room ? length : room - 1);
     line[end++] = '\n';
-    if (write(STDERR_FILENO, line, end) < 0)
+    report_text(line, end);
+}
+
+void report_text(const char *text, size_t length) {
+    enum { STANDARD_ERROR = 2 };
+    if (system_write(STANDARD_ERROR, text, length) < 0)
         return;
 }
 
@@ -35,23 +40,23 @@ void report_contained(const struct dispatcher_failure *failure) {
     static char what[512], text[128];
     const char *place = catapults_place_of(policy, failure->event, text, sizeof text);
     if (failure->starved)
-        snprintf(what, sizeof what,
-                 "in %s thread %" PRIu32 " (%s) was ready for longer than %" PRId64 " ms, "
-                 "and only others were dispatched",
-                 place, failure->starved->policy.number, handle_of((struct dispatcher_thread *)failure->starved)->name,
-                 runtime.starvation_limit / 1000000);
+        text_format(what, sizeof what,
+                    "in %s thread %" PRIu32 " (%s) was ready for longer than %" PRId64 " ms, "
+                    "and only others were dispatched",
+                    place, failure->starved->policy.number,
+                    handle_of((struct dispatcher_thread *)failure->starved)->name, runtime.starvation_limit / 1000000);
     else if (failure->overran)
-        snprintf(what, sizeof what, "the handler of `%s` in %s ran for longer than %" PRId64 " ms, and was left",
-                 failure->event, place, runtime.handler_limit / 1000000);
+        text_format(what, sizeof what, "the handler of `%s` in %s ran for longer than %" PRId64 " ms, and was left",
+                    failure->event, place, runtime.handler_limit / 1000000);
     else if (!stop)
-        snprintf(what, sizeof what, "rule of %s broken in `%s` at %s: %s", policy->framework, failure->event, place,
-                 failure->text);
+        text_format(what, sizeof what, "rule of %s broken in `%s` at %s: %s", policy->framework, failure->event, place,
+                    failure->text);
     else if (stop->why == CATAPULTS_STOP_FAIL)
-        snprintf(what, sizeof what, "`fail` at %s:%" PRIu32 " in `%s`, which may not fail: %s",
-                 catapults_file_name(policy), stop->line, failure->event, stop->text);
+        text_format(what, sizeof what, "`fail` at %s:%" PRIu32 " in `%s`, which may not fail: %s",
+                    catapults_file_name(policy), stop->line, failure->event, stop->text);
     else
-        snprintf(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", catapults_file_name(policy), stop->line,
-                 stop->text);
+        text_format(what, sizeof what, "guard failed at %s:%" PRIu32 ": %s", catapults_file_name(policy), stop->line,
+                    stop->text);
     const char *name = failure->scheduler->name;
     runtime_report("policy %s%s%s: %s; %" PRId64 " thread%s under the built-in FIFO", policy->name,
                    name ? " of the scheduler " : "", name ? name : "", what, failure->threads,
@@ -67,7 +72,7 @@ void report_deadlock(void) {
         runtime_report("thread %" PRIu32 " (%s) waits %s", t->policy.number, handle_of(t)->name, wait_of(handle_of(t)));
     report_rings();
     fflush(NULL); /* what cannot be written is lost, and the program ends with a failure all the same */
-    _Exit(EXIT_FAILURE);
+    system_exit_group(EXIT_FAILURE);
 }
 
 static const struct catapults_handle *waited_for(const struct catapults_handle *thread) {
@@ -85,15 +90,15 @@ static const char *chain_from(const struct catapults_handle *first, const struct
     const struct catapults_handle *thread = first;
     do {
         size_t room = sizeof text - OTHERS - length;
-        int size = snprintf(text + length, room, "%sthread %" PRIu32 " (%s) waits %s", length ? "; " : "",
-                            thread->dispatched.policy.number, thread->name, wait_of(thread));
-        if (others == 0 && size >= 0 && (size_t)size < room)
-            length += (size_t)size;
+        size_t size = text_format(text + length, room, "%sthread %" PRIu32 " (%s) waits %s", length ? "; " : "",
+                                  thread->dispatched.policy.number, thread->name, wait_of(thread));
+        if (others == 0 && size < room)
+            length += size;
         else
             others++;
         thread = waited_for(thread);
     } while (thread && thread != last);
-    snprintf(text + length, sizeof text - length, "; and %u more thread%s in turn", others, others == 1 ? "" : "s");
+    text_format(text + length, sizeof text - length, "; and %u more thread%s in turn", others, others == 1 ? "" : "s");
     if (others == 0)
         text[length] = 0;
     return text;
@@ -135,10 +140,11 @@ static void describe_port(const struct catapults_handle *thread, char *text, siz
                        : message->port ? "for somebody to receive its message"
                                        : "for room for its message";
     if (server)
-        snprintf(text, size, "for a reply of thread %" PRIu32 " (%s)", server->dispatched.policy.number, server->name);
+        text_format(text, size, "for a reply of thread %" PRIu32 " (%s)", server->dispatched.policy.number,
+                    server->name);
     else
-        snprintf(text, size, "%s%s%s", what, port ? " at port " : "",
-                 port ? (port->name ? port->name : "without a name") : "");
+        text_format(text, size, "%s%s%s", what, port ? " at port " : "",
+                    port ? (port->name ? port->name : "without a name") : "");
 }
 
 /* "for a mutex of thread 1 (main)". The next text overwrites it. */
@@ -158,9 +164,9 @@ static const char *wait_of(const struct catapults_handle *thread) {
     if (t->reason == BLOCK_PORT)
         describe_port(thread, text, sizeof text);
     else if (other)
-        snprintf(text, sizeof text, "%s%s thread %" PRIu32 " (%s)",
-                 t->reason == BLOCK_LOCK && !thread->wants ? "for a read-write lock" : waits[t->reason],
-                 t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
+        text_format(text, sizeof text, "%s%s thread %" PRIu32 " (%s)",
+                    t->reason == BLOCK_LOCK && !thread->wants ? "for a read-write lock" : waits[t->reason],
+                    t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
     else if (t->reason == BLOCK_LOCK)
         return "for a mutex whose owner has ended";
     else if (t->reason == BLOCK_CONDITION)

@@ -7,8 +7,10 @@
 #include "process/handle.h"
 
 /* Writes "catapults: ..." and a newline to standard error. It is called on the stacks of threads, which may be small:
- * its buffer is elsewhere, and none of stdio is used. */
+ * its buffer is elsewhere. See text_format for what `format` can have. */
 __attribute__((format(printf, 1, 2))) void runtime_report(const char *format, ...);
+/* Writes just that. */
+void report_text(const char *text, size_t length);
 
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);

@@ -51,9 +51,6 @@ static inline uint32_t runtime_room(void) {
 /* The pool of stacks where a thread has `size` bytes beside its record; NULL: there are none so large. */
 struct stack_pool *runtime_stacks(size_t size);
 
-/* An environment variable; NULL also in a set-user-id program. */
-const char *runtime_environment(const char *name);
-
 /* Whether an environment variable is 1. Reports what is neither that nor 0 nor empty. */
 bool runtime_switch(const char *name);
 

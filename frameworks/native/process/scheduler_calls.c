@@ -2,9 +2,9 @@
  * Schedulers, as the application knows them.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "contexts/memory.h"
+#include "contexts/text.h"
 #include "core/builtin.h"
 #include "process/imports.h"
 #include "process/load.h"
@@ -40,7 +40,7 @@ catapults_scheduler_t catapults_scheduler_find(const char *name) {
 
 static struct catapults_scheduler *find(const char *name) {
     struct scheduler *scheduler = dispatcher_root();
-    while (scheduler && (scheduler->removed || strcmp(scheduler_handle(scheduler)->name, name) != 0))
+    while (scheduler && (scheduler->removed || !text_equal(scheduler_handle(scheduler)->name, name)))
         scheduler = dispatcher_next_scheduler(scheduler);
     return scheduler_handle(scheduler);
 }
@@ -74,7 +74,7 @@ int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapult
         return EPERM;
     struct catapults_handle *self = handle_self();
     self->refusal = NULL;
-    if (!attributes->name || !*attributes->name || strlen(attributes->name) >= CATAPULTS_NAME_SIZE)
+    if (!attributes->name || !*attributes->name || text_length(attributes->name) >= CATAPULTS_NAME_SIZE)
         return EINVAL;
     const struct catapults_policy *policy;
     int error = policy_load(attributes->policy, false, &policy, NULL);
@@ -114,7 +114,7 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
     scheduler->policy = policy ? policy : &dispatcher_builtin;
     scheduler->parameters = attributes->parameters;
     scheduler->parameters_count = attributes->parameters_count;
-    strcpy(scheduler->name, attributes->name);
+    text_format(scheduler->name, sizeof scheduler->name, "%s", attributes->name);
     int error = imports_check_parameters(scheduler);
     if (error == 0)
         error = imports_prepare(scheduler);

@@ -2,10 +2,9 @@
  * The application's actions, and what the kernel is told of them.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "contexts/libc.h"
+#include "contexts/system.h"
 #include "preemption/preemption.h"
 #include "process/activations.h"
 #include "process/kernel_threads.h"
@@ -30,19 +29,19 @@ static bool is_handler(const struct sigaction *action) {
 
 int catapults_sigaction(int number, const struct sigaction *action, struct sigaction *before) {
     if (number <= 0 || number >= _NSIG || (signals_reserved() & signal_bit(number))) {
-        if (number == SIGURG || number == SIGVTALRM || number == SIGRTMAX - 2)
+        if (number == SIGURG || number == SIGVTALRM || number == SIGNAL_LAST - 2)
             runtime_report("catapults_sigaction: %s is the runtime's own signal; take another one",
                            number == SIGURG      ? "SIGURG"
                            : number == SIGVTALRM ? "SIGVTALRM"
                                                  : "SIGRTMAX - 2");
-        errno = EINVAL;
+        *libc_error_number() = EINVAL;
         return -1;
     }
     dispatcher_enter();
     if (!(signals.taken & signal_bit(number))) {
         if (!action) {
             dispatcher_leave();
-            return sigaction(number, NULL, before);
+            return system_sigaction(number, NULL, before) == 0 ? 0 : -1; /* cannot fail: there is such a signal */
         }
         signals_own(number);
     }
@@ -58,10 +57,9 @@ void signals_own(int number) {
     if (!signals.taken)
         begin();
     struct sigaction kernel;
-    if ((signals.taken & signal_bit(number)) || sigaction(number, NULL, &kernel) != 0)
+    if ((signals.taken & signal_bit(number)) || system_sigaction(number, NULL, &kernel) != 0)
         return;
-    sigset_t mask;
-    bool blocked = sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && sigismember(&mask, number) == 1;
+    bool blocked = signal_mask_now() & signal_bit(number);
     signals.taken |= signal_bit(number);
     signals_set_action(number, &kernel);
     if (blocked)
@@ -71,7 +69,7 @@ void signals_own(int number) {
 /* A fault on another processor may read it meanwhile. */
 static void write_action(int number, const struct sigaction *action) {
     uint64_t words[sizeof *action / 8], *to = (uint64_t *)&signals.actions[number];
-    memcpy(words, action, sizeof words);
+    __builtin_memcpy(words, action, sizeof words);
     uint32_t writing = signals.writing;
     __atomic_store_n(&signals.writing, writing + 1, __ATOMIC_RELAXED);
     for (unsigned i = 0; i < sizeof words / 8; i++)
@@ -91,7 +89,7 @@ void signals_set_action(int number, const struct sigaction *action) {
 static void install(int number) {
     const struct sigaction *action = &signals.actions[number];
     if (!is_handler(action) && action->sa_handler == SIG_IGN) {
-        signal(number, SIG_IGN); /* so that programs that are executed find it so */
+        system_signal(number, SIG_IGN); /* so that programs that are executed find it so */
         return;
     }
     unsigned long flags = (unsigned long)action->sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);
@@ -118,7 +116,7 @@ static void open_kernel_mask(int number) {
     if (signals.by_upcall && !(faults & signal_bit(number)))
         return; /* sa_signals has */
     if (!dispatcher_guard.several) {
-        preemption_unblock(signal_bit(number)); /* cannot fail: there is such a signal */
+        preemption_unblock(signal_bit(number));
         return;
     }
     preemption_unblock_all(signal_bit(number));
@@ -130,12 +128,11 @@ void signals_leave_upcalls(void) {
     if (!signals.by_upcall)
         return;
     signals.by_upcall = false;
-    sigset_t none;
-    sigemptyset(&none);
+    sigset_t none = {0};
     sa_signals(&none); /* cannot fail: none is asked for */
     for (uint64_t left = signals.taken; left; left &= left - 1)
         install(__builtin_ctzll(left) + 1);
-    preemption_unblock(signals.taken); /* cannot fail, either */
+    preemption_unblock(signals.taken);
 }
 
 static void tell_activations(void) {
@@ -160,8 +157,8 @@ bool signals_ignores(int number) {
 void signals_default(int number) {
     if (signals_ignores(number))
         return;
-    signal(number, SIG_DFL); /* cannot fail, nor the next: there is such a signal */
-    raise(number);           /* see above */
+    system_signal(number, SIG_DFL); /* cannot fail, nor the next: there is such a signal */
+    system_raise(number);           /* see above */
     dispatcher_enter();
     install(number);
     dispatcher_leave();

@@ -1,8 +1,7 @@
 /*
  * What the kernel's handler does (preemption/arrivals.c).
  */
-#include <stdlib.h>
-
+#include "contexts/system.h"
 #include "contexts/tools.h"
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
@@ -62,9 +61,9 @@ static __attribute__((noinline)) void fault(siginfo_t *info, void *context, bool
     const struct sigaction action = signals_action_of(number);
     bool handled = (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
     if (!handled || (signals_mask(self) & signal_bit(number))) {
-        signal(number, SIG_DFL); /* it comes again as soon as this returns */
+        system_signal(number, SIG_DFL); /* it comes again as soon as this returns */
         if (number == SIGTRAP || number == SIGSYS)
-            raise(number); /* cannot fail: there is such a signal */
+            system_raise(number); /* cannot fail: there is such a signal */
         return;
     }
     struct processor *kept_on = dispatcher_keep_here();

@@ -1,16 +1,12 @@
 /*
  * Running handlers: in the context of the thread, outside of the dispatcher.
  */
-#include <errno.h>
 #include <string.h>
 
+#include "contexts/libc.h"
 #include "process/activations.h"
 #include "process/runtime.h"
 #include "process/signals.h"
-
-/* Not to be optimized together with their callers: the kernel thread may change under them. */
-__attribute__((noipa)) static int error_number(void) { return errno; }
-__attribute__((noipa)) static void set_error_number(int error) { errno = error; }
 
 struct sigaction signals_action_of(int number) {
     struct sigaction action;
@@ -35,12 +31,12 @@ static uint64_t blocks(const struct sigaction *action, int number) {
 }
 
 static void call(const struct sigaction *action, siginfo_t *info, void *context) {
-    int error = error_number();
+    int error = *libc_error_number();
     if (action->sa_flags & SA_SIGINFO)
         action->sa_sigaction(info->si_signo, info, context);
     else
         action->sa_handler(info->si_signo);
-    set_error_number(error);
+    *libc_error_number() = error;
 }
 
 void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void *context, bool anywhere) {

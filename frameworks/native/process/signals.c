@@ -4,10 +4,9 @@
 #include "process/signals.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "contexts/system.h"
 #include "core/scheduler.h"
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
@@ -38,18 +37,14 @@ static bool none_left; /* what has arrived waits for a node */
 
 uint64_t signals_reserved(void) {
     return signal_bit(SIGKILL) | signal_bit(SIGSTOP) | signal_bit(SIGURG) | signal_bit(SIGVTALRM) |
-           signal_bit(SIGRTMAX - 2) | (signal_bit(SIGRTMIN) - signal_bit(32));
+           signal_bit(SIGNAL_LAST - 2) | SIGNALS_OF_LIBC;
 }
 
-uint64_t signals_of(const sigset_t *set) {
-    uint64_t word;
-    memcpy(&word, set, sizeof word);
-    return word & ~signals_reserved();
-}
+uint64_t signals_of(const sigset_t *set) { return signal_word(set) & ~signals_reserved(); }
 
 void signals_to(sigset_t *set, uint64_t word) {
-    sigemptyset(set);
-    memcpy(set, &word, sizeof word);
+    *set = (sigset_t){0};
+    signal_set_word(set, word);
 }
 
 /* ---- What pends -------------------------------------------------------------------------------------------------- */
@@ -66,7 +61,7 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
     if (target && signals_ignores(number))
         return 0;
     uint64_t *pending = thread ? &thread->signals.pending : &signals.pending;
-    if (!(*pending & bit) || number >= SIGRTMIN) {
+    if (!(*pending & bit) || number >= SIGNAL_REAL_TIME) {
         struct signal_node *node = thread && nodes_in_use >= NODES_MOST ? NULL : new_node();
         if (!node)
             return EAGAIN;
@@ -82,10 +77,9 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
 /* Not by malloc: the sender may have interrupted that. */
 static bool has_node(void) {
     if (!spare_nodes) {
-        int error = errno;
-        struct signal_node *chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        errno = error;
-        for (size_t i = 0; chunk != MAP_FAILED && i < CHUNK / sizeof *chunk; i++) {
+        struct signal_node *chunk =
+            system_mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        for (size_t i = 0; !system_failed(chunk) && i < CHUNK / sizeof *chunk; i++) {
             chunk[i].next = spare_nodes;
             spare_nodes = &chunk[i];
         }
@@ -399,8 +393,8 @@ static int direct(catapults_t thread, int number, int code, union sigval value) 
     if (number < 0 || number >= _NSIG || (number && (signals_reserved() & signal_bit(number))))
         return EINVAL;
     siginfo_t info = {.si_signo = number, .si_code = code};
-    info.si_pid = getpid();
-    info.si_uid = getuid();
+    info.si_pid = system_getpid();
+    info.si_uid = (uid_t)system_call(SYS_getuid, 0, 0, 0, 0);
     info.si_value = value;
     dispatcher_enter();
     int error = thread->ended ? ESRCH : 0;

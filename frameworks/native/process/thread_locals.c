@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "catapults.h"
+#include "contexts/libc.h"
+#include "contexts/text.h"
 #include "process/report.h"
 #include "process/runtime.h"
 
@@ -91,9 +93,9 @@ static int find(struct dl_phdr_info *object, size_t size, void *unused) {
 }
 
 static bool is_wanted(const struct catapults_options *options) {
-    const char *text = runtime_environment("CATAPULTS_THREAD_LOCAL");
-    bool wanted = options->own_thread_locals || (text && strcmp(text, "own") == 0);
-    if (!wanted && text && *text && strcmp(text, "shared") != 0)
+    const char *text = libc_environment("CATAPULTS_THREAD_LOCAL");
+    bool wanted = options->own_thread_locals || (text && text_equal(text, "own"));
+    if (!wanted && text && *text && !text_equal(text, "shared"))
         runtime_report("CATAPULTS_THREAD_LOCAL is \"%s\": it must be \"own\" or \"shared\"", text);
     return wanted;
 }

@@ -4,8 +4,7 @@
 #include "catapults/trace_mapped.h"
 #include "dispatcher/trace.h"
 
-#include <string.h>
-
+#include "contexts/text.h"
 #include "process/report.h"
 #include "process/runtime.h"
 #include "process/trace_file.h"
@@ -17,7 +16,7 @@ int trace_open(const char *file, const char *policy) {
     }
     struct trace_mapping mapping = trace_map(file);
     if (!mapping.file) {
-        runtime_report("cannot record a trace in %s: %s%s", file, strerror(mapping.error),
+        runtime_report("cannot record a trace in %s: %s%s", file, text_of_error(mapping.error),
                        mapping.opened ? "" : "; name a file that can be written");
         return mapping.error;
     }

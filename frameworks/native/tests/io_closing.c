@@ -8,17 +8,17 @@ static bool closed;      /* …when the system call has been made already */
 static bool taken;       /* …and they make it themselves, and have the number anew */
 static struct sockaddr_in address_of_next;
 
-int __real_close(int descriptor);
-int __wrap_close(int descriptor);
+int __real_system_close(int descriptor);
+int __wrap_system_close(int descriptor);
 
-int __wrap_close(int descriptor) {
+int __wrap_system_close(int descriptor) {
     if (descriptor != closing)
-        return __real_close(descriptor);
+        return __real_system_close(descriptor);
     closing = -1;
-    int result = closed ? __real_close(descriptor) : 0;
+    int result = closed ? __real_system_close(descriptor) : 0;
     for (int i = 0; i < 10; i++)
         catapults_yield();
-    return closed || taken ? result : __real_close(descriptor);
+    return closed || taken ? result : __real_system_close(descriptor);
 }
 
 static _Atomic bool go_on;
@@ -122,7 +122,7 @@ static void *accept_and_listen_anew(void *listener_) {
     while (!go_on)
         catapults_yield();
     int first = catapults_accept(listener, NULL, NULL, SOCK_CLOEXEC); /* it has not been closed yet */
-    require(first >= 0 && __real_close(first) == 0 && __real_close(listener) == 0);
+    require(first >= 0 && close(first) == 0 && close(listener) == 0);
     int next = listen_tcp(&address);
     require(next == listener);
     address_of_next = address;

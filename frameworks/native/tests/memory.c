@@ -1,6 +1,6 @@
 /*
- * Memory, and what happens without it: the Makefile has the linker send mmap, madvise, process_madvise and mprotect
- * here, which fail when told to.
+ * Memory, and what happens without it: the Makefile has the linker send the system calls mmap, madvise, process_madvise
+ * and mprotect here, which fail when told to.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,43 +16,37 @@
 static bool maps_fail, guards_fail, no_light_guards, no_batches;
 static int mprotects, batches;
 
-void *__real_mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset);
-int __real_madvise(void *address, size_t size, int advice);
-int __real_mprotect(void *address, size_t size, int protection);
-ssize_t __real_process_madvise(int process, const struct iovec *ranges, size_t count, int advice, unsigned flags);
+void *__real_system_mmap(void *address, size_t size, long protection, long flags, long descriptor, off_t offset);
+int __real_system_madvise(void *address, size_t size, int advice);
+int __real_system_mprotect(void *address, size_t size, long protection);
+ssize_t __real_system_process_madvise(int process, const struct iovec *ranges, size_t count, int advice,
+                                      unsigned flags);
 
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
-    if (maps_fail) {
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    return __real_mmap(address, size, protection, flags, descriptor, offset);
+void *__wrap_system_mmap(void *address, size_t size, long protection, long flags, long descriptor, off_t offset) {
+    if (maps_fail)
+        return (void *)-ENOMEM;
+    return __real_system_mmap(address, size, protection, flags, descriptor, offset);
 }
 
-int __wrap_madvise(void *address, size_t size, int advice) {
-    if (advice == 102 && (no_light_guards || guards_fail)) {
-        errno = guards_fail ? ENOMEM : EINVAL;
-        return -1;
-    }
-    return __real_madvise(address, size, advice);
+int __wrap_system_madvise(void *address, size_t size, int advice) {
+    if (advice == 102 && (no_light_guards || guards_fail))
+        return guards_fail ? -ENOMEM : -EINVAL;
+    return __real_system_madvise(address, size, advice);
 }
 
-ssize_t __wrap_process_madvise(int process, const struct iovec *ranges, size_t count, int advice, unsigned flags) {
-    if (no_batches || (advice == 102 && (no_light_guards || guards_fail))) {
-        errno = guards_fail ? ENOMEM : EINVAL;
-        return -1;
-    }
+ssize_t __wrap_system_process_madvise(int process, const struct iovec *ranges, size_t count, int advice,
+                                      unsigned flags) {
+    if (no_batches || (advice == 102 && (no_light_guards || guards_fail)))
+        return guards_fail ? -ENOMEM : -EINVAL;
     batches++;
-    return __real_process_madvise(process, ranges, count, advice, flags);
+    return __real_system_process_madvise(process, ranges, count, advice, flags);
 }
 
-int __wrap_mprotect(void *address, size_t size, int protection) {
-    if (guards_fail) {
-        errno = ENOMEM;
-        return -1;
-    }
+int __wrap_system_mprotect(void *address, size_t size, long protection) {
+    if (guards_fail)
+        return -ENOMEM;
     mprotects++;
-    return __real_mprotect(address, size, protection);
+    return __real_system_mprotect(address, size, protection);
 }
 
 static void *nothing(void *argument) { return argument; }

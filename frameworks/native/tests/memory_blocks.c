@@ -1,6 +1,7 @@
 /*
- * Memory of the runtime's own. The Makefile has the linker send mmap and munmap here.
+ * Memory of the runtime's own. The Makefile has the linker send system_mmap and system_munmap here.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -16,20 +17,20 @@
 static bool maps_fail;
 static size_t mapped;
 
-void *__real_mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset) {
+void *__real_system_mmap(void *address, size_t size, long protection, long flags, long descriptor, off_t offset);
+void *__wrap_system_mmap(void *address, size_t size, long protection, long flags, long descriptor, off_t offset);
+void *__wrap_system_mmap(void *address, size_t size, long protection, long flags, long descriptor, off_t offset) {
     if (maps_fail)
-        return MAP_FAILED;
+        return (void *)-ENOMEM;
     mapped += size;
-    return __real_mmap(address, size, protection, flags, descriptor, offset);
+    return __real_system_mmap(address, size, protection, flags, descriptor, offset);
 }
 
-int __real_munmap(void *address, size_t size);
-int __wrap_munmap(void *address, size_t size);
-int __wrap_munmap(void *address, size_t size) {
+int __real_system_munmap(void *address, size_t size);
+int __wrap_system_munmap(void *address, size_t size);
+int __wrap_system_munmap(void *address, size_t size) {
     mapped -= size;
-    return __real_munmap(address, size);
+    return __real_system_munmap(address, size);
 }
 
 static bool is_zero(const char *block, size_t size) {

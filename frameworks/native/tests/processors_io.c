@@ -271,14 +271,16 @@ static _Atomic int number; /* that is closed, and is the next file's then */
 static _Atomic int looks;  /* in vain, at that one */
 static _Atomic bool closed, looked, go_on;
 
-int __real_close(int descriptor);
-int __wrap_close(int descriptor);
-ssize_t __real_recv(int descriptor, void *buffer, size_t size, int flags);
-ssize_t __wrap_recv(int descriptor, void *buffer, size_t size, int flags);
+int __real_system_close(int descriptor);
+int __wrap_system_close(int descriptor);
+ssize_t __real_system_recvfrom(int descriptor, void *buffer, size_t size, int flags, struct sockaddr *from,
+                               socklen_t *length);
+ssize_t __wrap_system_recvfrom(int descriptor, void *buffer, size_t size, int flags, struct sockaddr *from,
+                               socklen_t *length);
 
 /* Once it is closed, and before the runtime gets to forgetting what it knows of that number, another uses it. */
-int __wrap_close(int descriptor) {
-    int result = __real_close(descriptor);
+int __wrap_system_close(int descriptor) {
+    int result = __real_system_close(descriptor);
     if (descriptor != closing)
         return result;
     closing = -1;
@@ -294,15 +296,15 @@ int __wrap_close(int descriptor) {
 }
 
 /* The second time it finds nothing the next byte comes before it says that it waits. */
-ssize_t __wrap_recv(int descriptor, void *buffer, size_t size, int flags) {
-    ssize_t received = __real_recv(descriptor, buffer, size, flags);
+ssize_t __wrap_system_recvfrom(int descriptor, void *buffer, size_t size, int flags, struct sockaddr *from,
+                               socklen_t *length) {
+    ssize_t received = __real_system_recvfrom(descriptor, buffer, size, flags, from, length);
     if (descriptor != number || received >= 0 || ++looks != 2)
         return received;
     looked = true;
     while (!go_on)
         ;
-    errno = EAGAIN;
-    return -1;
+    return -EAGAIN;
 }
 
 static void *receive_from_the_next(void *unused) {

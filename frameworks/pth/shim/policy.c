@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "catapults/loadable.h"
+#include "catapults/place.h"
 #include "catapults/random.h"
 #include "catapults_pth.h"
 #include "shim/shim.h"

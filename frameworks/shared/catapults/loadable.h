@@ -70,22 +70,4 @@ static inline bool catapults_cut_off(const char *path) {
     return cut;
 }
 
-/* The policy's file without its folders, for messages. */
-static inline const char *catapults_file_name(const struct catapults_policy *policy) {
-    const char *slash = strrchr(policy->source, '/');
-    return slash ? slash + 1 : policy->source;
-}
-
-/* Where the policy handles the event: "cow.sched:31"; "cow.sched" if it leaves that to the framework. The words are in
- * `text`. */
-static inline const char *catapults_place_of(const struct catapults_policy *policy, const char *event, char *text,
-                                             size_t size) {
-    for (uint32_t i = 0; i < policy->places_count; i++)
-        if (strcmp(policy->places[i].event, event) == 0) {
-            snprintf(text, size, "%s:%u", catapults_file_name(policy), (unsigned)policy->places[i].line);
-            return text;
-        }
-    return catapults_file_name(policy);
-}
-
 #endif

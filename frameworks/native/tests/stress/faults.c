@@ -43,35 +43,33 @@ static bool fails(enum fault fault) {
 void faults_hold(void) { held++; }
 void faults_release(void) { held--; }
 
-#define REFUSED(type, name, parameters, arguments, fault, error, failed)                                               \
+#define REFUSED(type, name, parameters, arguments, fault, failed)                                                      \
     type __real_##name parameters;                                                                                     \
     type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters {                                                                                    \
-        if (fails(fault)) {                                                                                            \
-            errno = error;                                                                                             \
-            return failed;                                                                                             \
-        }                                                                                                              \
-        return __real_##name arguments;                                                                                \
-    }
+    type __wrap_##name parameters { return fails(fault) ? failed : __real_##name arguments; }
 
-REFUSED(void *, malloc, (size_t size), (size), FAULT_MEMORY, ENOMEM, NULL)
-REFUSED(void *, calloc, (size_t count, size_t size), (count, size), FAULT_MEMORY, ENOMEM, NULL)
-REFUSED(void *, realloc, (void *old, size_t size), (old, size), FAULT_MEMORY, ENOMEM, NULL)
-REFUSED(void *, memory_take, (size_t size), (size), FAULT_MEMORY, ENOMEM, NULL)
-REFUSED(void *, mmap, (void *at, size_t size, int protection, int flags, int file, off_t offset),
-        (at, size, protection, flags, file, offset), FAULT_MEMORY, ENOMEM, MAP_FAILED)
-REFUSED(int, mprotect, (void *at, size_t size, int protection), (at, size, protection), FAULT_MEMORY, ENOMEM, -1)
-REFUSED(int, madvise, (void *at, size_t size, int advice), (at, size, advice), FAULT_MEMORY, ENOMEM, -1)
+REFUSED(void *, malloc, (size_t size), (size), FAULT_MEMORY, (errno = ENOMEM, NULL))
+REFUSED(void *, calloc, (size_t count, size_t size), (count, size), FAULT_MEMORY, (errno = ENOMEM, NULL))
+REFUSED(void *, realloc, (void *old, size_t size), (old, size), FAULT_MEMORY, (errno = ENOMEM, NULL))
+REFUSED(void *, memory_take, (size_t size), (size), FAULT_MEMORY, NULL)
+REFUSED(void *, system_mmap, (void *at, size_t size, long protection, long flags, long file, off_t offset),
+        (at, size, protection, flags, file, offset), FAULT_MEMORY, (void *)-ENOMEM)
+REFUSED(int, system_mprotect, (void *at, size_t size, long protection), (at, size, protection), FAULT_MEMORY, -ENOMEM)
+REFUSED(int, system_madvise, (void *at, size_t size, int advice), (at, size, advice), FAULT_MEMORY, -ENOMEM)
 REFUSED(int, pthread_create,
         (pthread_t * thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument),
-        (thread, attributes, start, argument), FAULT_AGAIN, EAGAIN, EAGAIN)
-REFUSED(ssize_t, recv, (int socket, void *buffer, size_t size, int flags), (socket, buffer, size, flags),
-        random_number() % 2 ? FAULT_AGAIN : FAULT_INTERRUPTED, random_number() % 2 ? EAGAIN : EINTR, -1)
-REFUSED(ssize_t, send, (int socket, const void *buffer, size_t size, int flags), (socket, buffer, size, flags),
-        FAULT_INTERRUPTED, EINTR, -1)
-REFUSED(int, epoll_pwait2,
-        (int epoll, struct epoll_event *events, int most, const struct timespec *time, const sigset_t *signals),
-        (epoll, events, most, time, signals), FAULT_INTERRUPTED, EINTR, -1)
+        (thread, attributes, start, argument), FAULT_AGAIN, EAGAIN)
+REFUSED(ssize_t, system_recvfrom,
+        (int socket, void *buffer, size_t size, int flags, struct sockaddr *from, socklen_t *length),
+        (socket, buffer, size, flags, from, length), random_number() % 2 ? FAULT_AGAIN : FAULT_INTERRUPTED,
+        random_number() % 2 ? -EAGAIN : -EINTR)
+REFUSED(ssize_t, system_sendto,
+        (int socket, const void *buffer, size_t size, int flags, const struct sockaddr *to, socklen_t length),
+        (socket, buffer, size, flags, to, length), FAULT_INTERRUPTED, -EINTR)
+REFUSED(int, system_epoll_pwait2,
+        (int epoll, struct epoll_event *events, int most, const struct timespec *time, const uint64_t *mask,
+         size_t mask_size),
+        (epoll, events, most, time, mask, mask_size), FAULT_INTERRUPTED, -EINTR)
 
 /* ---- A signal ---------------------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "contexts/libc.h"
 #include "io/io.h"
 
 enum { SECOND = 1000000000 };
@@ -26,13 +27,13 @@ static void wait_until(int64_t instant) {
 static void poll_clock(int64_t instant) {
     if (instant <= 0)
         return;
-    int error = errno; /* of the thread that waits, in whose name this is */
+    int error = *libc_error_number(); /* of the thread that waits, in whose name this is */
     if (dispatcher_guard.several)
         dispatcher_leave();
     wait_until(instant);
     if (dispatcher_guard.several)
         dispatcher_enter();
-    errno = error;
+    *libc_error_number() = error;
 }
 
 static void kick(void) {
@@ -50,8 +51,6 @@ int catapults_io_start(const char *choice, const char *without_ring, bool severa
     dispatcher_set_driver(&driver);
     return 0;
 }
-
-__attribute__((noipa)) int *io_error_number(void) { return __errno_location(); }
 
 int io_restart(void) {
     close(kicks);
