@@ -9,6 +9,7 @@ pub mod fmt;
 pub mod framework;
 pub mod grammar;
 pub mod ir;
+pub mod page;
 pub mod run;
 pub mod sim;
 pub mod test;
