@@ -43,7 +43,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build test demo bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
+.PHONY: help setup build test demo bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
 .PHONY: programs frameworks policies applications
 
 help: ## This list
@@ -167,6 +167,10 @@ tsan: setup-build+test ## The tests of the native runtime under ThreadSanitizer
 pth-suite: setup-build+test ## Run GNU Pth's own test programs under our FIFO
 	@$(MAKE) programs
 	@$(MAKE) -C frameworks/pth suite
+
+page-test: setup-build+page ## Try the pages of `sim --html` and `trace html` in Chromium; last line: page: N of N
+	@$(MAKE) programs
+	@PYTHONDONTWRITEBYTECODE=1 $$(scripts/playwright) tests/page/page.py $(CATAPULTS)
 
 lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all

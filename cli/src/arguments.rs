@@ -204,9 +204,9 @@ pub struct Run {
 pub struct Sim {
     #[command(flatten)]
     pub framework: FrameworkOption,
-    /// Simulate under this policy, whatever the scenario says
+    /// Simulate under this policy, whatever the scenario says; can be repeated, to compare policies
     #[arg(long, value_name = "FILE.sched")]
-    pub policy: Option<PathBuf>,
+    pub policy: Vec<PathBuf>,
     /// Simulate only the scenario with this name
     #[arg(long, value_name = "NAME")]
     pub only: Option<String>,
@@ -223,6 +223,9 @@ pub struct Sim {
     /// Draw which threads ran when, how the processors were shared, and how long it took
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+    /// Write a page for a browser: which threads ran when and why, with the lines of the policy; of two simulations, too
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
     /// Show the timeline from this time on, such as 1.5ms; the rest of the picture is of the whole time
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
@@ -333,6 +336,7 @@ pub enum TraceCommand {
     Show(ShowTrace),
     Summary(Summary),
     Plot(PlotTrace),
+    Html(HtmlTrace),
     Compare(Compare),
     Export(Export),
     ToScenario(ToScenario),
@@ -452,6 +456,32 @@ pub struct PlotTrace {
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
     /// Show the timeline only before this time
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub to: Option<u64>,
+}
+
+/// Write a page for a browser: which threads ran when and why, with the lines of the policy
+///
+/// The page is one file, which loads nothing else. It shows one recording, or two under one time axis. A long recording
+/// is shown from its beginning, unless --from and --to say which part. The text of a policy is in the page if its file
+/// is where the recording says, or beside the recording.
+#[derive(Args)]
+pub struct HtmlTrace {
+    #[command(flatten)]
+    pub recording: Recording,
+    /// Another recording, to be compared with the first
+    #[arg(value_name = "OTHER.trace")]
+    pub other: Option<PathBuf>,
+    /// Where the page goes; otherwise beside the recording, with the ending .html
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    /// Replace an existing file beside the recording
+    #[arg(long)]
+    pub force: bool,
+    /// Show what was from this time on, since recording began, such as 1.5ms
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub from: Option<u64>,
+    /// Show only what was before this time
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub to: Option<u64>,
 }

@@ -203,6 +203,14 @@ pub fn all_new(
     Ok(())
 }
 
+/// A file for this command alone. It has no name any more, so nothing is left of it.
+pub fn scratch() -> Result<File, Failure> {
+    let path = std::env::temp_dir().join(format!("catapults-{}", std::process::id()));
+    let _ = fs::remove_file(&path);
+    let made = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
+    made.and_then(|file| fs::remove_file(&path).map(|()| file)).map_err(|error| unwritable("TMPDIR", &path, &error))
+}
+
 /// A temporary file or folder, which later moves to its place. If it does not, it is removed, even after an interrupt.
 pub struct Unfinished {
     pub path: PathBuf,

@@ -75,6 +75,7 @@ fn done(console: &Console, command: Command) -> Result<(), Failure> {
             TraceCommand::Show(arguments) => commands::trace::show(console, &arguments),
             TraceCommand::Summary(arguments) => commands::trace::summary(console, &arguments),
             TraceCommand::Plot(arguments) => commands::trace::plot(console, &arguments),
+            TraceCommand::Html(arguments) => commands::trace::html(console, &arguments),
             TraceCommand::Compare(arguments) => commands::trace::compare(console, &arguments),
             TraceCommand::Export(arguments) => commands::trace::export(console, &arguments),
             TraceCommand::ToScenario(arguments) => commands::trace::to_scenario(console, &arguments),

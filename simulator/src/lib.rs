@@ -2,6 +2,7 @@
 
 pub mod event_types;
 pub mod explorer;
+pub mod page;
 pub mod picture;
 pub mod places;
 pub mod rtapp;

@@ -227,10 +227,11 @@ fn an_output_never_replaces_an_input() {
     fs::write(path("a.scenario"), scenario).unwrap();
     fs::copy(root().join("tests/cli/linux.txt"), path("linux.txt")).unwrap();
     assert!(run(&["sim", "a.scenario", "--trace", "a.trace"]).status.success());
-    for name in ["a.json", "a.svg"] {
+    for name in ["a.json", "a.svg", "a.html"] {
         fs::copy(path("a.trace"), path(name)).unwrap();
     }
     fs::write(path("scenario.svg"), scenario).unwrap();
+    fs::write(path("scenario.html"), scenario).unwrap();
     fs::copy(path("other.sched"), path("other.script")).unwrap();
     symlink("a.trace", path("link.trace")).unwrap();
     let all = || {
@@ -246,6 +247,9 @@ fn an_output_never_replaces_an_input() {
         &["trace", "to-scenario", "link.trace", "-o", "./a.trace"],
         &["trace", "export", "a.json"],
         &["trace", "plot", "a.svg"],
+        &["trace", "html", "a.html"],
+        &["trace", "html", "a.trace", "a.html"],
+        &["sim", "scenario.html", "--html", "./scenario.html"],
         &["sim", "a.scenario", "--trace", "a.scenario"],
         &["sim", "a.scenario", "--trace", "other.sched"],
         &["sim", "a.scenario", "--trace", "numbers"],

@@ -32,6 +32,7 @@ fn nothing_is_replaced_that_nobody_named() {
     let run = |arguments: &[&str]| run(folder.path(), arguments);
     for (arguments, files) in [
         (&["trace", "plot", "a.trace"][..], &["a.svg"][..]),
+        (&["trace", "html", "a.trace"], &["a.html"]),
         (&["trace", "export", "a.trace"], &["a.json"]),
         (&["build", "--as", "source", "fifo.sched", "-o", "."], &["fifo.c"]),
         (&["build", "fifo.sched", "-o", "."], &["fifo.c", "fifo-traced.c", "fifo.so"]),
@@ -60,11 +61,12 @@ fn nothing_is_replaced_that_nobody_named() {
     // What was named is, and what we made is made anew.
     for arguments in [
         &["trace", "plot", "a.trace", "-o", "a.svg"][..],
+        &["trace", "html", "a.trace", "-o", "a.html"],
         &["trace", "export", "a.trace", "-o", "a.json"],
         &["trace", "to-scenario", "a.trace", "-o", "a.json"],
         &["build", "fifo.sched", "-o", "."],
         &["build", "fifo.sched", "-o", "."],
-        &["sim", "fifo.scenario", "--trace", "a.trace", "--plot", "a.svg"],
+        &["sim", "fifo.scenario", "--trace", "a.trace", "--plot", "a.svg", "--html", "a.html"],
         &["test", "fifo.scenario", "--junit", "a.json"],
     ] {
         let done = run(arguments);
@@ -79,6 +81,7 @@ fn an_output_that_cannot_be_written_is_told_first() {
     fs::create_dir(folder.path().join("below")).unwrap();
     for arguments in [
         &["sim", "fifo.scenario", "--plot", "nowhere/a.svg"][..],
+        &["sim", "fifo.scenario", "--html", "nowhere/a.html"],
         &["sim", "fifo.scenario", "--trace", "nowhere/a.trace"],
         &["sim", "fifo.scenario", "--trace", "below"],
         &["test", "fifo.scenario", "--junit", "nowhere/a.xml"],
@@ -86,6 +89,7 @@ fn an_output_that_cannot_be_written_is_told_first() {
         &["explore", "fifo.sched", "--save", "fifo.sched/a.script"],
         &["explore", "fifo.sched", "--save", "nowhere/a.scenario"],
         &["trace", "plot", "a.trace", "-o", "nowhere/a.svg"],
+        &["trace", "html", "a.trace", "-o", "nowhere/a.html"],
         &["trace", "export", "a.trace", "-o", "nowhere/a.json"],
         &["trace", "to-scenario", "a.trace", "-o", "nowhere/a.scenario"],
         &["trace", "import", "a.trace", "-o", "nowhere/b.trace"],
@@ -182,6 +186,7 @@ const ALL: [&[&str]; 27] = [
     &["build", "--as", "source", "fifo.sched"],
     &["sim", "fifo.sched"],
     &["sim", "--log", "fifo.scenario"],
+    &["sim", "--html", "a.html", "fifo.scenario"],
     &["test", "fifo.scenario"],
     &["ir", "fifo.sched"],
     &["grammar"],
@@ -194,6 +199,7 @@ const ALL: [&[&str]; 27] = [
     &["trace", "compare", "a.trace", "a.trace"],
     &["trace", "to-scenario", "a.trace"],
     &["trace", "plot", "--force", "a.trace"],
+    &["trace", "html", "--force", "a.trace"],
     &["trace", "export", "--force", "a.trace"],
     &["trace", "import", "linux.txt", "-o", "b.trace"],
 ];
@@ -425,6 +431,7 @@ fn no_escape_sequences_are_written_into_a_file() {
         &["trace", "show", "--thread", name, &trace],
         &["trace", "summary", "--histograms", &trace],
         &["trace", "plot", &trace],
+        &["trace", "html", &trace, &trace],
         &["trace", "export", &trace, "-o", &missing],
         &["trace", "compare", &trace, "a.trace"],
         &["explain", name],

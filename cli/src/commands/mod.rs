@@ -11,6 +11,7 @@ pub mod framework;
 pub mod grammar;
 pub mod ir;
 pub mod new;
+pub mod page;
 pub mod run;
 pub mod sim;
 pub mod test;

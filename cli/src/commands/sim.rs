@@ -1,5 +1,8 @@
 //! `catapults sim`.
 
+mod page;
+
+use super::page::{is_html, written};
 use super::run::up_to_date;
 use super::{is_of_rtapp, is_of_scenarios, is_standard_input, read_source, unreadable_by};
 use crate::arguments::Sim;
@@ -8,7 +11,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::{apart, is_read, ready, unwritable, whole, whole_text};
 use crate::frameworks::{self, Found};
-use crate::scenarios::{self, Case, Instead, Origin, Policies, deciding};
+use crate::scenarios::{self, Case, Instead, Loaded, Origin, Policies, deciding};
 use crate::table;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::framework::{Framework, Protocol};
@@ -27,7 +30,7 @@ use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write as _};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The scenario for a policy alone.
 const USUAL: &str = "scenario usual {
@@ -42,32 +45,96 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
     let keep = part(arguments)?;
     outputs(arguments)?;
     arguments.plot.as_ref().map_or(Ok(()), |file| is_svg("--plot", file))?;
+    arguments.html.as_ref().map_or(Ok(()), |file| is_html("--html", file))?;
     let found = frameworks::find(console, &arguments.framework.framework)?;
-    let mut policies = Policies::default();
-    if is_standard_input(&arguments.file) && arguments.policy.as_deref().is_some_and(is_standard_input) {
+    if is_standard_input(&arguments.file) && arguments.policy.iter().any(|policy| is_standard_input(policy)) {
         let title = "standard input cannot be both what is simulated and its policy";
         let help = "give one of the two as a file";
         return Err(Failure::of_usage("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
     }
     let alone = is_alone(&arguments.file)?;
-    if let Some(policy) = arguments.policy.as_ref().filter(|_| alone) {
+    if let Some(policy) = arguments.policy.first().filter(|_| alone) {
         let file = arguments.file.display();
         let title = format!("`{file}` is a policy itself, and cannot be simulated under another one");
         let help = format!("leave `--policy` out, or simulate the other one: `catapults sim {}`", policy.display());
         return Err(Failure::of_usage("--policy", Diagnostic::error("E0515", title, At::default(), "").help(help)));
     }
-    arguments.policy.as_deref().map_or(Ok(()), can_be_read)?;
-    let policy = if alone { Some(arguments.file.as_path()) } else { arguments.policy.as_deref() };
+    arguments.policy.iter().try_for_each(|policy| can_be_read(policy))?;
+    let mut cases = Vec::new();
+    let mut policies = Policies::default();
+    match arguments.policy.as_slice() {
+        [] => cases = loaded(console, arguments, alone.then_some(&arguments.file), &found, &mut policies)?.cases,
+        several => {
+            for policy in several {
+                cases.extend(loaded(console, arguments, Some(policy), &found, &mut policies)?.cases);
+            }
+        }
+    }
+    for (option, file) in [("--trace", &arguments.trace), ("--plot", &arguments.plot), ("--html", &arguments.html)] {
+        file.as_ref().map_or(Ok(()), |file| apart(option, file))?;
+    }
+    fit(arguments, cases.len())?;
+    let mut failed = 0;
+    let mut shows = Vec::new();
+    for case in &mut cases {
+        let scenario = &mut case.scenario;
+        scenario.seed = arguments.seed.unwrap_or(scenario.seed);
+        scenario.processors = arguments.processors.unwrap_or(scenario.processors);
+        let mut room = arguments.html.as_ref().map(|_| page::room()).transpose()?;
+        let for_page = room.as_mut().map(|room| recorder(room, case, &found.framework)).transpose();
+        let mut for_page = for_page.map_err(|error| page::unkept(&error))?;
+        let outcome = match &arguments.trace {
+            None => simulated(console, case, &found, arguments, [for_page.as_mut().map(as_sink), None])?,
+            Some(file) => whole("--trace", file, |out| {
+                let wrong = |error| unwritable("--trace", file, &error);
+                let mut recorder = recorder(out, case, &found.framework).map_err(wrong)?;
+                let recorders = [for_page.as_mut().map(as_sink), Some(as_sink(&mut recorder))];
+                let outcome = simulated(console, case, &found, arguments, recorders)?;
+                recorder.finish(outcome.end).map_err(wrong)?;
+                Ok(outcome)
+            })?,
+        };
+        for_page.map(|recorder| recorder.finish(outcome.end)).transpose().map_err(|error| page::unkept(&error))?;
+        console.result(&shown(case, &outcome))?;
+        if let Keep::Between(from, _) = keep
+            && from >= outcome.end
+        {
+            return Err(over(&case.scenario.name, from, outcome.end));
+        }
+        if let Some(file) = &arguments.plot {
+            plot(console, case, &outcome, file)?;
+        }
+        if let Some(room) = room {
+            shows.push(page::shown(room, case, keep)?);
+        }
+        failed += usize::from(!outcome.is_as_expected());
+    }
+    arguments.html.as_ref().map_or(Ok(()), |file| written(console, "--html", file, &shows))?;
+    if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+}
+
+/// The cases of the file, under this policy if there is one.
+fn loaded(
+    console: &Console,
+    arguments: &Sim,
+    policy: Option<&PathBuf>,
+    found: &Found,
+    policies: &mut Policies,
+) -> Result<Loaded, Failure> {
     let is_rtapp = is_of_rtapp(&arguments.file);
+    let alone = is_alone(&arguments.file)?;
+    let policy = policy.map(PathBuf::as_path);
     let instead = Instead { policy, only: arguments.only.as_deref(), for_none: is_rtapp, ..Instead::default() };
-    let mut loaded = if alone {
+    if alone {
         read_source(&arguments.file)?;
         let source = Source::new("<the usual threads>", USUAL);
-        scenarios::of_source(console, &arguments.file, (source, None), &found.framework, &instead, &mut policies)?
+        scenarios::of_source(console, &arguments.file, (source, None), &found.framework, &instead, policies)
     } else if is_rtapp {
         let json = read_source(&arguments.file)?;
         let translation = of_rtapp(&json, arguments, &found.framework)?;
-        if let Some(endless) = &translation.endless {
+        // Under another policy, it is the same workload.
+        let is_first = policy == arguments.policy.first().map(PathBuf::as_path);
+        if let Some(endless) = translation.endless.as_ref().filter(|_| is_first) {
             let title = format!("the workload is without end: {} of it are simulated", rtapp::ENDLESS);
             let mut said = Diagnostics::new();
             let at = at_range(&json.text, endless.clone());
@@ -75,7 +142,7 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
             said.push(Diagnostic::warning("E0517", title, at, "for ever").help(help));
             console.diagnostics(&json, &said);
         }
-        if let Some(unclear) = &translation.unclear {
+        if let Some(unclear) = translation.unclear.as_ref().filter(|_| is_first) {
             let title =
                 "the workload does not name the class of its threads: their priorities are taken for real-time ones";
             let mut said = Diagnostics::new();
@@ -91,71 +158,49 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
             Some(_) | None => At::default(),
         };
         let made = (source, Some(Origin { source: &json, place: &place }));
-        scenarios::of_source(console, &arguments.file, made, &found.framework, &instead, &mut policies)?
+        scenarios::of_source(console, &arguments.file, made, &found.framework, &instead, policies)
     } else {
-        scenarios::load(console, &arguments.file, &found.framework, &instead, &mut policies)?
+        scenarios::load(console, &arguments.file, &found.framework, &instead, policies)
+    }
+}
+
+/// Refuses more simulations than fit in one file.
+fn fit(arguments: &Sim, simulations: usize) -> Result<(), Failure> {
+    let one = arguments.trace.as_ref().map(|file| (file, "recorded in one file"));
+    let one = one.or(arguments.plot.as_ref().map(|file| (file, "drawn in one file"))).filter(|_| simulations > 1);
+    let two = arguments.html.as_ref().map(|file| (file, "shown in one page; two can")).filter(|_| simulations > 2);
+    let Some((file, done)) = one.or(two) else { return Ok(()) };
+    let (what, help) = match arguments.policy.len() {
+        0 | 1 => ("scenarios", "say which one with `--only NAME`"),
+        _ => ("simulations", "say which scenario with `--only NAME`, and fewer policies"),
     };
-    for (option, file) in [("--trace", &arguments.trace), ("--plot", &arguments.plot)] {
-        file.as_ref().map_or(Ok(()), |file| apart(option, file))?;
-    }
-    let one_file = arguments.trace.as_ref().map(|file| (file, "recorded"));
-    let one_file = one_file.or(arguments.plot.as_ref().map(|file| (file, "drawn")));
-    if let Some((file, done)) = one_file.filter(|_| loaded.cases.len() > 1) {
-        let title = format!("{} scenarios cannot be {done} in one file", loaded.cases.len());
-        let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help("say which one with `--only NAME`");
-        return Err(Failure::of_usage(&file.display().to_string(), diagnostic));
-    }
-    let mut failed = 0;
-    for case in &mut loaded.cases {
-        let scenario = &mut case.scenario;
-        scenario.seed = arguments.seed.unwrap_or(scenario.seed);
-        scenario.processors = arguments.processors.unwrap_or(scenario.processors);
-        let outcome = match &arguments.trace {
-            None => simulated(console, case, &found, arguments, None)?,
-            Some(file) => whole("--trace", file, |out| {
-                let wrong = |error| unwritable("--trace", file, &error);
-                let mut recorder = recorder(out, case, &found.framework).map_err(wrong)?;
-                let outcome = simulated(console, case, &found, arguments, Some(&mut recorder))?;
-                recorder.finish(outcome.end).map_err(wrong)?;
-                Ok(outcome)
-            })?,
-        };
-        console.result(&shown(case, &outcome))?;
-        if let Keep::Between(from, _) = keep
-            && from >= outcome.end
-        {
-            return Err(over(&case.scenario.name, from, outcome.end));
-        }
-        if let Some(file) = &arguments.plot {
-            plot(console, case, &outcome, file)?;
-        }
-        failed += usize::from(!outcome.is_as_expected());
-    }
-    if failed == 0 { Ok(()) } else { Err(Failure::Said) }
+    let title = format!("{simulations} {what} cannot be {done}");
+    let diagnostic = Diagnostic::error("E0509", title, At::default(), "").help(help);
+    Err(Failure::of_usage(&file.display().to_string(), diagnostic))
 }
 
 /// Checks, as far as possible in advance, that the outputs can be written and are no inputs.
 fn outputs(arguments: &Sim) -> Result<(), Failure> {
-    [Some(&arguments.file), arguments.policy.as_ref()].into_iter().flatten().for_each(|file| is_read(file));
-    let outputs = [("--trace", &arguments.trace), ("--plot", &arguments.plot)];
+    [&arguments.file].into_iter().chain(&arguments.policy).for_each(|file| is_read(file));
+    let outputs = [("--trace", &arguments.trace), ("--plot", &arguments.plot), ("--html", &arguments.html)];
     outputs
         .into_iter()
         .filter_map(|(option, file)| Some((option, file.as_ref()?)))
         .try_for_each(|(option, file)| ready(option, file))
 }
 
-/// Runs a simulation, with a log and a trace if they are wanted.
+/// Runs a simulation, with a log and recordings if they are wanted.
 fn simulated(
     console: &Console,
     case: &Case,
     found: &Found,
     arguments: &Sim,
-    recorder: Option<&mut Recorded<'_>>,
+    recorders: [Option<&mut dyn Sink>; 2],
 ) -> Result<Outcome, Failure> {
-    let (recorded, keep) = (recorder.is_some(), part(arguments)?);
+    let (recorded, keep) = (recorders.iter().any(Option::is_some), part(arguments)?);
     let mut log = Log::new(event_names(case, &found.framework));
-    let mut both = Both { log: arguments.log.then_some(&mut log), recorder };
-    let sink: &mut dyn Sink = if arguments.log || recorded { &mut both } else { &mut Nowhere };
+    let mut all = All { log: arguments.log.then_some(&mut log), recorders };
+    let sink: &mut dyn Sink = if arguments.log || recorded { &mut all } else { &mut Nowhere };
     let objects = match arguments.compiled {
         true => objects(console, case, found, recorded || arguments.log)?,
         false => Vec::new(),
@@ -404,37 +449,35 @@ fn row(name: String, thread: &Thread, tally: &Tally, capacity: i128) -> Vec<Stri
 /// A simulation's trace.
 type Recorded<'a> = Recorder<&'a mut BufWriter<File>>;
 
+fn as_sink<'a>(recorder: &'a mut Recorded<'_>) -> &'a mut dyn Sink {
+    recorder
+}
+
 fn recorder<'a>(out: &'a mut BufWriter<File>, case: &Case, framework: &Framework) -> io::Result<Recorded<'a>> {
     let source = case.policy_file.display().to_string();
     Recorder::new(out, deciding(&case.policy), case.policy.name(), framework, &source, case.scenario.seed)
 }
 
-/// Sends what happens to the log and the trace, if they are wanted.
-struct Both<'a, 'out> {
-    log: Option<&'a mut Log>,
-    recorder: Option<&'a mut Recorded<'out>>,
+/// Sends what happens to the log, the page and the trace, if they are wanted.
+struct All<'log, 'recorders> {
+    log: Option<&'log mut Log>,
+    recorders: [Option<&'recorders mut dyn Sink>; 2],
 }
 
-impl Sink for Both<'_, '_> {
+impl Sink for All<'_, '_> {
     fn record(&mut self, record: &Record) {
         if let Some(log) = &mut self.log {
             log.record(record);
         }
-        if let Some(recorder) = &mut self.recorder {
-            recorder.record(record);
-        }
+        self.recorders.iter_mut().flatten().for_each(|recorder| recorder.record(record));
     }
 
     fn named(&mut self, time: i64, thread: ThreadId, name: &str) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.named(time, thread, name);
-        }
+        self.recorders.iter_mut().flatten().for_each(|recorder| recorder.named(time, thread, name));
     }
 
     fn value(&mut self, time: i64, thread: Option<ThreadId>, name: &str, value: Value) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.value(time, thread, name, value);
-        }
+        self.recorders.iter_mut().flatten().for_each(|recorder| recorder.value(time, thread, name, value));
     }
 }
 

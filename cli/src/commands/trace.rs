@@ -1,9 +1,11 @@
 //! `catapults trace`.
 
+mod html;
 mod import;
 mod plot;
 mod show;
 
+pub use html::html;
 pub use import::import;
 pub use plot::plot;
 pub use show::show;

@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 pub use chart::{Chart, Curve, Dot, Panel};
 pub use rows::{LONGEST_NAME, chosen, short, short_names, visible};
 pub use shares::{Window, most_windows};
+pub(crate) use styles::looks;
 pub(crate) use text::SEEN;
 pub use text::{Row, picture};
 

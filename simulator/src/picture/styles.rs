@@ -155,6 +155,14 @@ fn square(style: Style) -> Pattern {
     Pattern::new().set("id", style.class()).set("width", 6).set("height", 6).set("patternUnits", "userSpaceOnUse")
 }
 
+/// The colour, ink and hatching of each style of kinds, for other media.
+pub(crate) fn looks() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    HATCHES.iter().enumerate().map(|(place, hatch)| {
+        let (colour, ink) = COLOURS[place % COLOURS.len()];
+        (colour, ink, *hatch)
+    })
+}
+
 impl Style {
     pub(super) fn class(self) -> String {
         match self {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{Read, Seek};
 
-use super::{Doing, LONGEST_TIME, Reader, Record, State, States, Stay, TraceError, What, Whose};
+use super::{Doing, Reader, Record, State, States, Stay, TraceError, What, Whose};
 use crate::picture::{self, Gap, Part, Picture, Thread, most_windows};
 use crate::sim::{Distribution, Shares};
 
@@ -122,8 +122,7 @@ impl Following {
         if self.begin.is_some() {
             return;
         }
-        let start = trace.header().start_ns.min(record.time_ns);
-        self.origin = if record.time_ns - start > LONGEST_TIME { record.time_ns } else { start };
+        self.origin = trace.origin(record);
         self.begin = Some(if trace.lost() > 0 { self.instant(record.time_ns) } else { 0 });
     }
 

@@ -88,6 +88,12 @@ impl<R: Read + Seek> Reader<R> {
         self.names.get(&thread).map(|named| &*named.text)
     }
 
+    /// The instant 0 of what is shown, by the clock: when recording began, if that can be. `first`: the first record.
+    pub(crate) fn origin(&self, first: &Record) -> u64 {
+        let start = self.header.start_ns.min(first.time_ns);
+        if first.time_ns - start > LONGEST_TIME { first.time_ns } else { start }
+    }
+
     /// What to call a thread: `worker (3)`, or `thread 3`.
     pub fn called(&self, thread: u32) -> String {
         match self.name(thread) {
