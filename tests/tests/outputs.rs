@@ -168,7 +168,7 @@ fn a_finding_is_saved_where_it_is_told() {
 }
 
 /// Each command, with something to say; but `run`, whose program says it.
-const ALL: [&[&str]; 25] = [
+const ALL: [&[&str]; 27] = [
     &["--help"],
     &["--version"],
     &["help", "sim"],
@@ -185,6 +185,8 @@ const ALL: [&[&str]; 25] = [
     &["grammar"],
     &["explain"],
     &["completions", "bash"],
+    &["manual", "man"],
+    &["unpack", "tree"],
     &["framework", "list"],
     &["framework", "check", "native"],
     &["trace", "show", "a.trace"],
