@@ -50,7 +50,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall test demo bench agreement experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
+.PHONY: help setup build install uninstall dist deb test demo bench agreement experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -70,6 +70,12 @@ install: ## Install the command, frameworks, libraries, headers, policies, docum
 
 uninstall: ## Remove what was installed in PREFIX=/usr/local
 	@scripts/install uninstall
+
+dist: setup-build+package ## Make the source tarball with all crates, build/dist/catapults-VERSION.tar.gz: the same commit, the same bytes
+	@scripts/dist $(BUILD)/dist
+
+deb: setup-build+package ## Make packages of Debian from the source tarball -> build/deb
+	@scripts/deb "$$(scripts/dist $(BUILD)/dist)" $(BUILD)/deb
 
 # The command alone is what is installed.
 command programs: PARTS := cli
