@@ -50,7 +50,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb test demo bench agreement experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo bench agreement experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -181,6 +181,12 @@ fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECOND
 
 stress: setup-build+test ## Random programs on the native runtime with random faults and preemption, for SECONDS=60; SEED=n: one of them again
 	@$(MAKE) -C frameworks/native stress SECONDS=$(SECONDS) SEED=$(SEED)
+
+# The packages are built where there is no network: all that it takes is in the tarball.
+install-test: setup-build+test+package ## Try what is installed, where nothing of this clone is: clean roots of Debian 12 and 13; last line: install: N of N
+	@$(MAKE) programs frameworks
+	@unshare --net scripts/deb "$$(scripts/dist $(BUILD)/dist)" $(BUILD)/deb
+	@tests/install/run $(BUILD) $(ONLY)
 
 test-busy: setup-build+demo+test ## The same three times beside hogs of all processors (stress-ng), which no test may mind
 	@scripts/test-busy 3 $(MAKE) test SETUP=no
