@@ -1,4 +1,4 @@
-# `make help` says what there is. Every target that needs something sets it up by itself.
+# `make help` says what there is. Every target that needs something sets it up by itself, except `build` and `install`, which say what is missing.
 #
 # A folder under frameworks/ or applications/ with a Makefile of its own takes part without being named here. Its Makefile
 # has the targets `all` and `test`, and is given BUILD, the absolute path of the folder that everything built goes into:
@@ -29,12 +29,19 @@ CLANG_FORMAT := clang-format-19
 JOBS         := $(shell nproc)
 SECONDS      ?= 60
 SEED         ?=
+# Where `make install` installs; DESTDIR stands for / while a package is made.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+export PREFIX DESTDIR
 # Per cent of the transfers of all policies.
 MOST_GUARDED := 10
 
 # SETUP=no: somebody else has seen to it that all is there.
 setup-%:
 	@[[ "$(SETUP)" == no ]] || scripts/setup $(subst +, ,$*)
+
+check-%:
+	@[[ "$(SETUP)" == no ]] || scripts/setup --check $(subst +, ,$*)
 
 # STARTED: when `make test` did, in seconds. It lists at its end what took how long: until the next phase began, or, for what runs
 # beside others, until it was done.
@@ -43,8 +50,8 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build test demo bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
-.PHONY: programs frameworks policies applications
+.PHONY: help setup build install uninstall dist deb install-test test demo bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
+.PHONY: command programs frameworks policies applications
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
@@ -52,15 +59,32 @@ help: ## This list
 setup: ## Install what is missing: Debian packages (scripts/packages.txt) and Rust
 	@scripts/setup
 
-build: setup-build ## Build all programs: the compiler, the runtime, the policies, the web server -> build/
+build: check-build ## Build all programs: the compiler, the runtime, the policies, the web server -> build/
 	@$(MAKE) programs frameworks policies applications
 	@echo "build: done, see build/"
 
-programs:
-	@$(call say,programs)
-	@cargo build --release --quiet --locked -p catapults-cli -p catapults-bench
+# What is not built yet is built first, but nothing that is missing is installed for that.
+install: ## Install the command, frameworks, libraries, headers, policies, documents, manual pages and completions in PREFIX=/usr/local
+	@[[ -e $(CATAPULTS) && -e $(BUILD)/native/shared/libcatapults.so && -e $(BUILD)/pth/libcatapults_pth.so ]] || $(MAKE) build
+	@scripts/install install
+
+uninstall: ## Remove what was installed in PREFIX=/usr/local
+	@scripts/install uninstall
+
+dist: setup-build+package ## Make the source tarball with all crates, build/dist/catapults-VERSION.tar.gz: the same commit, the same bytes
+	@scripts/dist $(BUILD)/dist
+
+deb: setup-build+package ## Make packages of Debian from the source tarball -> build/deb
+	@scripts/deb "$$(scripts/dist $(BUILD)/dist)" $(BUILD)/deb
+
+# The command alone is what is installed.
+command programs: PARTS := cli
+programs: PARTS += bench
+command programs:
+	@$(call say,$@)
+	@cargo build --release --quiet --locked $(PARTS:%=-p catapults-%)
 	@mkdir -p $(BUILD)/bin
-	@cp -u $(CARGO_TARGET_DIR)/release/catapults $(CARGO_TARGET_DIR)/release/catapults-bench $(BUILD)/bin/
+	@cp -u $(patsubst %-cli,%,$(PARTS:%=$(CARGO_TARGET_DIR)/release/catapults-%)) $(BUILD)/bin/
 
 frameworks: $(FRAMEWORKS:%=%/all)
 applications: $(APPLICATIONS:%=%/all)
@@ -157,6 +181,12 @@ fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECOND
 
 stress: setup-build+test ## Random programs on the native runtime with random faults and preemption, for SECONDS=60; SEED=n: one of them again
 	@$(MAKE) -C frameworks/native stress SECONDS=$(SECONDS) SEED=$(SEED)
+
+# The packages are built where there is no network: all that it takes is in the tarball.
+install-test: setup-build+test+package ## Try what is installed, where nothing of this clone is: clean roots of Debian 12 and 13; last line: install: N of N
+	@$(MAKE) programs frameworks
+	@unshare --net scripts/deb "$$(scripts/dist $(BUILD)/dist)" $(BUILD)/deb
+	@tests/install/run $(BUILD) $(ONLY)
 
 test-busy: setup-build+demo+test ## The same three times beside hogs of all processors (stress-ng), which no test may mind
 	@scripts/test-busy 3 $(MAKE) test SETUP=no

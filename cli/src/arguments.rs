@@ -42,6 +42,8 @@ pub enum Command {
     Grammar(Grammar),
     Explain(Explain),
     Completions(Completions),
+    Manual(Manual),
+    Unpack(Unpack),
     /// Work with the descriptions of hosts
     Framework {
         #[command(subcommand)]
@@ -75,8 +77,8 @@ pub struct FrameworkOption {
     /// The host: the path of a framework description, or its name
     ///
     /// A name is looked for as NAME/NAME.framework, or NAME.framework, in $CATAPULTS_FRAMEWORKS, in the `frameworks` folders
-    /// above the catapults program and above the current directory, and in ../share/catapults/frameworks beside the program's
-    /// folder.
+    /// above the catapults program, and in ../share/catapults/frameworks beside the program's folder; then among the frameworks
+    /// that are in the program; then in the `frameworks` folders above the current directory.
     #[arg(long, value_name = "NAME|FILE", default_value = "native")]
     pub framework: String,
 }
@@ -182,7 +184,7 @@ pub struct Build {
 /// Run a program under a policy or a hierarchy
 ///
 /// A .sched or .hierarchy file is built first, unless an earlier build is up to date. Builds are kept in
-/// $XDG_CACHE_HOME/catapults, or else ~/.cache/catapults, or else ./build. The exit status is the program's.
+/// $XDG_CACHE_HOME/catapults, or else ~/.cache/catapults, or else a folder of yours in $TMPDIR. The exit status is the program's.
 #[derive(Args)]
 #[command(override_usage = "catapults run [--framework NAME|FILE] POLICY -- PROGRAM [ARGUMENTS]...")]
 pub struct Run {
@@ -311,6 +313,27 @@ pub struct Completions {
     /// The shell
     #[arg(value_enum)]
     pub shell: Shell,
+}
+
+/// Write the manual pages of this command, one for each of its commands
+///
+/// They are what `--help` says, for `man`: in ~/.local/share/man/man1, for instance.
+#[derive(Args)]
+pub struct Manual {
+    /// The folder to write into; it is made if it is missing
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
+/// Write out the frameworks and policies that are in this command
+///
+/// The folders `frameworks` and `policies` are made in the folder: headers to include, sources of the runtime, policies to
+/// start from. `make -C FOLDER/frameworks/native` builds the runtime there.
+#[derive(Args)]
+pub struct Unpack {
+    /// The folder to write into, which is made; it must not be there yet, unless all of that is in it
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
 }
 
 #[derive(Subcommand)]

@@ -3,8 +3,8 @@
 use crate::blame;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::files::{Unfinished, apart, beside, unasked, unwritable, whole_text};
-use crate::frameworks::Found;
+use crate::files::{Unfinished, apart, to_its_place, unasked, unwritable, whole_text};
+use crate::frameworks::{Folders, Found};
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::emit::{self, File, Part, Refusal, emit, emit_hierarchy};
 use catapults_compiler::framework::{Build, Framework};
@@ -154,6 +154,7 @@ pub fn may_replace(found: &Found, accepted: &Accepted, recipe: &Build, place: Pl
 /// statements that tell which statement moved a thread.
 pub fn command(
     found: &Found,
+    folders: &Folders,
     accepted: &Accepted,
     recipe: &Build,
     translation: &Translation,
@@ -161,7 +162,8 @@ pub fn command(
 ) -> Result<Vec<String>, Failure> {
     const SOURCE: &str = "{source}";
     let full = |path: &Path| absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let parts = [("{output}", full(output)), ("{framework}", full(&found.folder)), ("{shared}", full(&found.shared()))];
+    let parts =
+        [("{output}", full(output)), ("{framework}", full(&folders.framework)), ("{shared}", full(&folders.shared))];
     let fill = |word: &str| parts.iter().fold(word.to_owned(), |text, (name, value)| text.replace(name, value));
     let sources: Vec<&Path> = translation.of(Part::Source).collect();
     let mut command = Vec::new();
@@ -201,26 +203,14 @@ pub fn make(
     let output = output(recipe, accepted, place.folder);
     apart(place.option, &output)?;
     let unfinished = Unfinished::beside(&output);
-    let command = command(found, accepted, recipe, translation, &unfinished.path)?;
+    let command = command(found, &found.folders(console)?, accepted, recipe, translation, &unfinished.path)?;
     if recipe.command.iter().any(|argument| argument.text == TRACED) {
         let mut traced = translation.0.iter().filter(|(file, _)| file.part == Part::Traced);
         traced.try_for_each(|(file, path)| write(file, path, place))?;
     }
     execute(console, &command, translation, accepted)?;
-    replace(&output, &unfinished.path).map_err(|error| unwritable(place.option, &output, &error))?;
+    to_its_place(&unfinished.path, &output).map_err(|error| unwritable(place.option, &output, &error))?;
     Ok(output)
-}
-
-/// Moves a result to its place. An older folder is moved out of the way, and then removed.
-fn replace(output: &Path, unfinished: &Path) -> io::Result<()> {
-    if !(unfinished.is_dir() && output.is_dir()) {
-        return fs::rename(unfinished, output);
-    }
-    let mut old = beside(output).into_os_string();
-    old.push(".old");
-    fs::rename(output, &old)?;
-    fs::rename(unfinished, output)?;
-    fs::remove_dir_all(&old)
 }
 
 fn execute(

@@ -245,6 +245,18 @@ pub fn give_up() {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|path| removed(path));
 }
 
+/// Moves a file or folder that is finished to its place. An older folder is moved out of the way, and then removed.
+pub fn to_its_place(finished: &Path, place: &Path) -> io::Result<()> {
+    if !(finished.is_dir() && place.is_dir()) {
+        return fs::rename(finished, place);
+    }
+    let mut old = beside(place).into_os_string();
+    old.push(".old");
+    fs::rename(place, &old)?;
+    fs::rename(finished, place)?;
+    fs::remove_dir_all(&old)
+}
+
 fn removed(path: &Path) {
     let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
 }
@@ -253,7 +265,7 @@ fn removed(path: &Path) {
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// The temporary path of a file.
-pub fn beside(path: &Path) -> PathBuf {
+fn beside(path: &Path) -> PathBuf {
     let mut name = path.to_owned().into_os_string();
     name.push(format!(".{}", std::process::id()));
     PathBuf::from(name)

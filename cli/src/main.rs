@@ -3,8 +3,11 @@
 mod arguments;
 mod artefact;
 mod blame;
+mod built;
+mod cache;
 mod commands;
 mod console;
+mod embedded;
 mod failure;
 mod files;
 mod frameworks;
@@ -67,6 +70,8 @@ fn done(console: &Console, command: Command) -> Result<(), Failure> {
         Command::Grammar(arguments) => commands::grammar::grammar(console, &arguments),
         Command::Explain(arguments) => commands::explain::explain(console, &arguments),
         Command::Completions(arguments) => commands::completions::completions(console, &arguments),
+        Command::Manual(arguments) => commands::manual::manual(console, &arguments),
+        Command::Unpack(arguments) => commands::unpack::unpack(console, &arguments),
         Command::Framework { command } => match command {
             FrameworkCommand::Check(arguments) => commands::framework::check(console, &arguments),
             FrameworkCommand::List => commands::framework::list(console),

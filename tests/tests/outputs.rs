@@ -192,6 +192,8 @@ const ALL: [&[&str]; 27] = [
     &["grammar"],
     &["explain"],
     &["completions", "bash"],
+    &["manual", "man"],
+    &["unpack", "tree"],
     &["framework", "list"],
     &["framework", "check", "native"],
     &["trace", "show", "a.trace"],

@@ -1,10 +1,10 @@
 //! `catapults framework`.
 
-use super::{counted, is_standard_input, read_source};
+use super::{counted, is_standard_input};
 use crate::arguments::CheckFrameworks;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::frameworks;
+use crate::frameworks::{self, Folders, Place};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::emit::{Refusal, can_have, languages};
 use catapults_compiler::framework::{self, Framework};
@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failure> {
     let (mut errors, mut warnings, mut refused) = (0, 0, 0);
     for wanted in &arguments.files {
-        let judged = frameworks::locate(wanted, wanted).and_then(|path| Ok((read_source(&path)?, path)));
+        let located = frameworks::locate(wanted, wanted);
+        let judged = located.and_then(|place| Ok((place.read()?, place.path(console)?)));
         let wrong = match judged {
             Err(failure) => {
                 console.failure(&failure);
@@ -25,7 +26,7 @@ pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failu
             Ok((source, path)) => {
                 let diagnostics = match framework::check(&source) {
                     Ok((framework, mut diagnostics)) => {
-                        surroundings(&framework, &path, &mut diagnostics);
+                        surroundings(console, &framework, &path, &mut diagnostics)?;
                         diagnostics
                     }
                     Err(diagnostics) => diagnostics,
@@ -50,7 +51,12 @@ pub fn check(console: &Console, arguments: &CheckFrameworks) -> Result<(), Failu
 }
 
 /// Checks what a description says of its surroundings: its file, header and emitter.
-fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostics) {
+fn surroundings(
+    console: &Console,
+    framework: &Framework,
+    path: &Path,
+    diagnostics: &mut Diagnostics,
+) -> Result<(), Failure> {
     let (name, places) = (&framework.name, framework.places);
     if !is_standard_input(path) && path.file_stem().is_some_and(|stem| *stem != **name) {
         let title = format!("`{}` describes a framework of another name", path.display());
@@ -70,7 +76,7 @@ fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostic
             diagnostics.push(one.help(format!("take `{}` out of `dialect`", feature.word())));
         }
     }
-    let folders = header_folders(framework, &frameworks::folder_of(path));
+    let folders = header_folders(framework, &frameworks::folders_of(console, path)?);
     if !folders.iter().any(|folder| folder.join(&framework.header).is_file()) {
         let title = format!("the header `{}` is not found", framework.header);
         let mut missing = Diagnostic::error("E0513", title, places.header, "generated code includes it");
@@ -80,35 +86,39 @@ fn surroundings(framework: &Framework, path: &Path, diagnostics: &mut Diagnostic
         diagnostics
             .push(missing.help("put it there, or name its folder in the `build` lines: `\"-I{framework}/FOLDER\"`"));
     }
+    Ok(())
 }
 
 /// The folders in which compilers look for a header: those that builds name, and the description's.
-fn header_folders(framework: &Framework, folder: &Path) -> Vec<PathBuf> {
-    let shared = frameworks::shared(folder).display().to_string();
-    let beside = folder.display().to_string();
+fn header_folders(framework: &Framework, folders: &Folders) -> Vec<PathBuf> {
+    let folder = &folders.framework;
+    let (shared, beside) = (folders.shared.display().to_string(), folder.display().to_string());
     let arguments = framework.builds.iter().flat_map(|build| &build.command);
     let named = arguments.filter_map(|argument| argument.text.strip_prefix("-I"));
     let named = named.map(|named| PathBuf::from(named.replace("{framework}", &beside).replace("{shared}", &shared)));
-    let mut folders: Vec<PathBuf> = Vec::new();
-    for folder in named.chain([folder.to_owned(), folder.join("include")]) {
-        if !folders.contains(&folder) {
-            folders.push(folder);
+    let mut all: Vec<PathBuf> = Vec::new();
+    for folder in named.chain([folder.clone(), folder.join("include")]) {
+        if !all.contains(&folder) {
+            all.push(folder);
         }
     }
-    folders
+    all
 }
 
 /// The frameworks that can be used by name.
 pub fn list(console: &Console) -> Result<(), Failure> {
-    let all = frameworks::all()?;
+    let all = frameworks::all();
     let widest = all.keys().map(String::len).max().unwrap_or_default();
-    for (name, path) in all {
-        let said = read_source(&path).ok().and_then(|source| framework::read(&source).ok());
+    for (name, place) in all {
+        let said = place.read().ok().and_then(|source| framework::read(&source).ok());
         let features = said.iter().flat_map(|framework| &framework.dialect.features);
         let features: Vec<&str> = features.map(|feature| feature.word()).collect();
         if console.is_json() {
             let (language, int) = said.as_ref().map(|said| (said.language.clone(), said.int_bits)).unzip();
-            let file = path.display().to_string();
+            let file = match &place {
+                Place::File(path) => Some(path.display().to_string()),
+                Place::Embedded(_) => None,
+            };
             console.record(&json!({
                 "type": "framework", "name": name, "file": file, "language": language, "int": int, "features": features,
             }));
@@ -118,7 +128,11 @@ pub fn list(console: &Console) -> Result<(), Failure> {
             Some(said) => format!("{}, int {}, {}", said.language, said.int_bits, features.join(" ")),
             None => "cannot be used: see `catapults framework check`".to_owned(),
         };
-        console.result(&format!("{name:widest$}  {what}\n{:widest$}  {}\n", "", path.display()))?;
+        let place = match &place {
+            Place::File(path) => path.display().to_string(),
+            Place::Embedded(_) => "in this command".to_owned(),
+        };
+        console.result(&format!("{name:widest$}  {what}\n{:widest$}  {place}\n", ""))?;
     }
     Ok(())
 }

@@ -10,12 +10,14 @@ pub mod fmt;
 pub mod framework;
 pub mod grammar;
 pub mod ir;
+pub mod manual;
 pub mod new;
 pub mod page;
 pub mod run;
 pub mod sim;
 pub mod test;
 pub mod trace;
+pub mod unpack;
 
 use crate::artefact::Accepted;
 use crate::console::Console;

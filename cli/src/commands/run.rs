@@ -3,6 +3,8 @@
 use super::{compile_any, is_standard_input};
 use crate::arguments::Run;
 use crate::artefact::{self, Accepted, Place};
+use crate::built;
+use crate::cache;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::whole_text;
@@ -20,7 +22,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 use std::time::SystemTime;
-use std::{env, fs, io};
+use std::{fs, io};
 
 /// Becomes the program. Returns only if that fails.
 pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
@@ -48,8 +50,14 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     let mut command = Command::new(program);
     command.args(rest);
     for (name, value) in &found.framework.run_environment {
-        let folder = found.folder.display().to_string();
-        command.env(name, value.replace("{output}", &artefact.display().to_string()).replace("{framework}", &folder));
+        let mut value = value.replace("{output}", &artefact.display().to_string());
+        if value.contains("{framework}") {
+            value = value.replace("{framework}", &found.folders(console)?.framework.display().to_string());
+        }
+        if value.contains("{built}") {
+            value = value.replace("{built}", &built::built(console, &found)?.display().to_string());
+        }
+        command.env(name, value);
     }
     streams::as_they_were();
     let error = command.exec();
@@ -113,28 +121,21 @@ pub(super) fn up_to_date(
     file: &Path,
 ) -> Result<PathBuf, Failure> {
     let recipe = artefact::recipe(found, None)?;
-    let folder = cache().join(fingerprint(&[file, &found.folder]));
-    let place = Place { folder: &folder, option: "XDG_CACHE_HOME", force: true };
+    let folders = found.folders(console)?;
+    let folder = cache::folder(console)?.join(fingerprint(&[file, &folders.framework]));
+    let place = Place { folder: &folder, option: cache::OPTION, force: true };
     let translation = artefact::translate(found, accepted, place)?;
     let output = artefact::output(recipe, accepted, &folder);
-    let command = artefact::command(found, accepted, recipe, &translation, &output)?.join("\n");
+    let command = artefact::command(found, &folders, accepted, recipe, &translation, &output)?.join("\n");
     let record = folder.join("command");
     let same = fs::read_to_string(&record).is_ok_and(|before| before == command);
-    let (framework, shared) = (found.folder.as_path(), found.shared());
-    let inputs: Vec<&Path> = translation.written().chain([framework, &shared]).collect();
+    let inputs: Vec<&Path> = translation.written().chain([folders.framework.as_path(), &folders.shared]).collect();
     if same && newer(&output, &inputs) {
         return Ok(output);
     }
     let made = artefact::make(console, found, accepted, recipe, &translation, place)?;
     whole_text(place.option, &record, &command)?;
     Ok(made)
-}
-
-fn cache() -> PathBuf {
-    let given = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    given("XDG_CACHE_HOME")
-        .or_else(|| given("HOME").map(|home| home.join(".cache")))
-        .map_or_else(|| PathBuf::from("build"), |folder| folder.join("catapults"))
 }
 
 /// A name for these paths.

@@ -63,7 +63,7 @@ pub struct Framework {
     pub semaphores: Option<Service>,
     /// How generated code becomes something that a host loads. Only the command-line program reads it.
     pub builds: Vec<Build>,
-    /// Environment variables that `run` sets: names, and values with `{output}` and `{framework}`.
+    /// Environment variables that `run` sets: names, and values with `{output}`, `{framework}` and `{built}`.
     pub run_environment: Vec<(String, String)>,
     /// `run programs with "TEXT"`: a program that can use the policy has one of these in its file, or in that of a
     /// library.

@@ -613,7 +613,7 @@ impl Reader<'_> {
         while !self.parser.is_sign("}") && !self.parser.is_end() {
             let name = self.parser.name("the name of a variable of the environment")?;
             self.parser.expect_sign("=")?;
-            let value = self.pattern_text("its value, as a string", &["output", "framework"])?;
+            let value = self.pattern_text("its value, as a string", &["output", "framework", "built"])?;
             self.parser.expect_semicolon()?;
             self.draft.run_environment.push((name.text, value));
         }

@@ -55,12 +55,41 @@ struct here {
     } process;
 };
 
-extern _Thread_local struct here here_variables __attribute__((visibility("hidden"), tls_model("local-exec")));
+/* In a library to be loaded, where they are is known when it is loaded. It must be loaded with the program: dlopen may
+ * have no room for them. */
+#if defined(__PIC__) && !defined(__PIE__)
+#define HERE_IS_LOADED 1
+#define HERE_MODEL "initial-exec"
+#else
+#define HERE_IS_LOADED 0
+#define HERE_MODEL "local-exec"
+#endif
+
+extern _Thread_local struct here here_variables __attribute__((visibility("hidden"), tls_model(HERE_MODEL)));
 
 /* Those of the kernel thread that the caller runs on. After a switch it may be another one, so the result must not be
  * kept. Nor may the compiler keep it in a register, as it would where it has to be computed. */
 static inline __attribute__((always_inline)) struct here *here(void) {
-#if defined(__aarch64__)
+#if defined(__x86_64__) && HERE_IS_LOADED
+    struct here *variables;
+    __asm__ volatile("movq %%fs:0, %0\n\t"
+                     "addq here_variables@gottpoff(%%rip), %0"
+                     : "=r"(variables)
+                     :
+                     : "cc", "memory");
+    return variables;
+#elif defined(__aarch64__) && HERE_IS_LOADED
+    struct here *variables;
+    uintptr_t offset;
+    __asm__ volatile("mrs %0, tpidr_el0\n\t"
+                     "adrp %1, :gottprel:here_variables\n\t"
+                     "ldr %1, [%1, #:gottprel_lo12:here_variables]\n\t"
+                     "add %0, %0, %1"
+                     : "=&r"(variables), "=&r"(offset)
+                     :
+                     : "memory");
+    return variables;
+#elif defined(__aarch64__)
     struct here *variables;
     __asm__ volatile("mrs %0, tpidr_el0\n\t"
                      "add %0, %0, #:tprel_hi12:here_variables, lsl #12\n\t"
