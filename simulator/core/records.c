@@ -171,10 +171,20 @@ static struct catapults_thread *schedule(void *self, const struct catapults_stop
     EVENT(switch_out)                                                                                                  \
     EVENT(block_io_read)                                                                                               \
     EVENT(block_io_write)                                                                                              \
-    EVENT(block_io_accept) EVENT(block_io_connect) EVENT(block_io_file) EVENT(block_lock) EVENT(block_condition)       \
-        EVENT(block_join) EVENT(block_sleep) EVENT(block_kernel) EVENT(block_scheduler) EVENT(block_port)              \
-            EVENT(block_signal) EVENT(event_raised) EVENT(suspend_thread) EVENT(resume_thread) EVENT(set_next_thread)  \
-                EVENT(tick) EVENT(release) EVENT(changed) EVENT(exit)
+    EVENT(block_io_accept)                                                                                             \
+    EVENT(block_io_connect)                                                                                            \
+    EVENT(block_io_file)                                                                                               \
+    EVENT(block_lock)                                                                                                  \
+    EVENT(block_condition)                                                                                             \
+    EVENT(block_join)                                                                                                  \
+    EVENT(block_sleep)                                                                                                 \
+    EVENT(block_kernel)                                                                                                \
+    EVENT(block_scheduler)                                                                                             \
+    EVENT(block_port)                                                                                                  \
+    EVENT(block_signal)                                                                                                \
+    EVENT(event_raised)                                                                                                \
+    EVENT(suspend_thread)                                                                                              \
+    EVENT(resume_thread) EVENT(set_next_thread) EVENT(tick) EVENT(release) EVENT(changed) EVENT(exit)
 #define QUANTITIES(QUANTITY) QUANTITY(threads_ready) QUANTITY(threads_suspended) QUANTITY(threads_total)
 #define TRUTHS(TRUTH) TRUTH(is_ready) TRUTH(can_switch_to)
 
