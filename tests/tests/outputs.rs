@@ -172,7 +172,7 @@ fn a_finding_is_saved_where_it_is_told() {
 }
 
 /// Each command, with something to say; but `run`, whose program says it.
-const ALL: [&[&str]; 27] = [
+const ALL: [&[&str]; 31] = [
     &["--help"],
     &["--version"],
     &["help", "sim"],
