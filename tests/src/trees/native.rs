@@ -36,7 +36,10 @@ impl Driver {
         for layer in ["core", "dispatcher", "contexts"] {
             compiler.args(sources(&home.join(layer)));
         }
-        compiler.arg(home.join(format!("contexts/{}.S", std::env::consts::ARCH))).arg("-ldl");
+        for assembly in [std::env::consts::ARCH, "system"] {
+            compiler.arg(home.join(format!("contexts/{assembly}.S")));
+        }
+        compiler.arg("-ldl");
         finish(&mut compiler)?;
         Ok(Driver(driver))
     }
