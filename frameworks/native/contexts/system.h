@@ -104,8 +104,9 @@ enum { SIGNAL_REAL_TIME = 34, SIGNAL_LAST = 64 };
 /* By which libc tells all kernel threads of setuid(2) and the like, and has one cancelled. */
 #define SIGNALS_OF_LIBC (UINT64_C(3) << (32 - 1))
 
-/* Not SIGTRAP: blocked, it would end the process if code that is executed step by step came here. */
-#define SIGNALS_ALL (~(UINT64_C(1) << (SIGTRAP - 1)))
+/* Not SIGTRAP: blocked, it would end the process if code that is executed step by step came here. Nor libc's own:
+ * setuid(2) waits until every kernel thread has handled one. */
+#define SIGNALS_ALL (~(UINT64_C(1) << (SIGTRAP - 1) | SIGNALS_OF_LIBC))
 
 /* What the kernel knows of a set of libc's, or of a context. */
 SYSTEM_INLINE uint64_t signal_word(const sigset_t *set) {

@@ -448,6 +448,22 @@ static void fork_while_some_are_blocked(void) {
     join(reader);
 }
 
+/* libc tells every kernel thread of it by a signal of its own, and waits until all have heard. */
+static void set_user(int processors) {
+    start_several(processors);
+    require(pipe(ends) == 0);
+    catapults_t blocked = create(read_pipe, NULL);
+    catapults_yield();
+    for (int i = 0; i < 10; i++)
+        require(setuid(getuid()) == 0);
+    require(write(ends[1], "x", 1) == 1);
+    join(blocked);
+    require(done);
+}
+
+static void user_is_set_while_some_are_blocked(void) { set_user(1); }
+static void user_is_set_while_some_are_blocked_on_two(void) { set_user(2); }
+
 static void asked_for_by_a_variable(void) {
     require(setenv("CATAPULTS_ACTIVATIONS", "1", 1) == 0);
     require(catapults_init(NULL) == 0);
@@ -524,6 +540,8 @@ int main(void) {
         child_test(no_more_run_than_there_are_processors),
         child_test(idle_processors_are_told),
         child_test(fork_while_some_are_blocked),
+        child_test(user_is_set_while_some_are_blocked),
+        child_test(user_is_set_while_some_are_blocked_on_two),
         child_test(asked_for_by_a_variable),
         child_test(rings_do_not_go_with_it),
         child_test(who_may_have_lost_the_processor_asks),
