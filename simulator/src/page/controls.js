@@ -169,7 +169,7 @@ function addTexts() {
   const titles = view.recordings.map(titleOf);
   document.title = titles.join(" | ");
   byId("title").textContent = titles.join(" and ");
-  const about = view.recordings.map(({ host, clock }) => `${host}, times of ${clock}`);
+  const about = view.recordings.map(({ host, clock }) => `${host}, clock: ${clock}`);
   byId("about").textContent = `Recorded by ${[...new Set(about)].join("; ")}.`;
   const several = view.recordings.length > 1;
   const notes = view.recordings.flatMap((recording) =>
