@@ -192,6 +192,12 @@ EVENTS(EVENT)
 QUANTITIES(QUANTITY)
 TRUTHS(TRUTH)
 
+/* Arrival, departure, dispatch, migrate, steal. */
+enum { OF_NODES = 5 };
+#define ONE(name) +1
+_Static_assert(2 EVENTS(ONE) QUANTITIES(ONE) TRUTHS(ONE) + OF_NODES == sizeof(struct native_handlers) / sizeof(void *),
+               "a handler that is not listed would not be called");
+
 static const struct native_handlers noting = {
     .init = init, .schedule = schedule, EVENTS(ENTRY) QUANTITIES(ENTRY) TRUTHS(ENTRY)};
 

@@ -2,8 +2,8 @@
  * The core decides which thread runs where: an event of a thread goes in, the thread that goes on comes out. It has the
  * tree of schedulers, what is RUNNING on each processor, donation, timers, the containment of policies, and accounting.
  * It changes no context, takes no lock, sleeps nowhere, allocates nothing, and knows no kernel thread. The owner of an
- * instance (struct core, state.h) calls it with the processor that acts, and does what it says. Here that is the
- * dispatcher (../dispatcher).
+ * instance (struct core, state.h) calls it with the processor that acts, and does what it says. In a process that is
+ * the dispatcher (../dispatcher), in a simulation simulator/core.
  *
  * This file has what the core and the layers above it both speak of. To read the core, begin with:
  *
