@@ -8,7 +8,6 @@
 
 #include "contexts/system.h"
 #include "contexts/text.h"
-#include "process/activations.h"
 #include "process/overflow.h"
 #include "process/report.h"
 #include "process/runtime.h"
@@ -41,17 +40,23 @@ void overflow_attach(void *memory, size_t size) {
         has_stack(memory, size);
 }
 
+/* The address says whose stack it is. The processor does not: with activations, a thread that was found blocked, by a
+ * page fault for instance, can be back for a moment without one. The list is read without the lock, which the thread
+ * itself may have. If that fails, by a second fault, the process ends as it would have without a report. */
+static const struct catapults_handle *whose_guard_page(const char *address) {
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
+        const struct stack *stack = handle_of(t)->stack;
+        if (address >= stack->base && address < stack->lowest)
+            return handle_of(t);
+    }
+    return NULL;
+}
+
 /* Returning repeats the access, which now has the default effect. */
 static void handle(int signal, siginfo_t *info, void *context) {
     (void)signal, (void)context;
-    if (!runtime.started)
-        return;
-    const struct processor *here = runtime.activations ? activations_processor() : processor_here();
-    if (!here || here->current == &here->idle)
-        return;
-    const struct catapults_handle *self = handle_of(here->current);
-    const char *address = info->si_addr;
-    if (address < self->stack->base || address >= self->stack->lowest)
+    const struct catapults_handle *self = runtime.started ? whose_guard_page(info->si_addr) : NULL;
+    if (!self)
         return;
     char text[256];
     size_t length =
