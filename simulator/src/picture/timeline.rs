@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis::Times;
+use super::font::width;
 use super::rows::chosen;
-use super::sheet::{Anchor, Bar, Sheet, pixels, width};
+use super::sheet::{Anchor, Bar, Sheet, pixels};
 use super::styles::{Kinds, Style};
 use super::{Due, Gap, MARGIN, Picture, State, Stay, WIDTH};
 use crate::sim::duration;
@@ -222,7 +223,7 @@ impl<'a> Rows<'a> {
                 not.push_str(&missed(x, *y));
             }
         }
-        sheet.path(Style::Deadline, &met);
+        sheet.path_in_front(Style::Deadline, &met);
         sheet.path(Style::Missed, &not);
     }
 }
