@@ -64,7 +64,10 @@ fn a_release_is_told_in_forty_lines() {
         }
         wrong.extend(lines.iter().filter(|line| line.chars().count() > 200).map(|line| format!("{title}: {line}")));
     }
-    none(&wrong, "at most forty lines of 200 characters; move what only followers of the project notice to docs/history.md");
+    none(
+        &wrong,
+        "at most forty lines of 200 characters; move what only followers of the project notice to docs/history.md",
+    );
 }
 
 /// The number behind a word in a file, such as `#define NAME 12u`.
@@ -102,8 +105,10 @@ fn upgrade_notes_name_what_a_policy_and_a_trace_are_built_for() {
 #[test]
 fn workflows_are_sound_and_run_what_there_is() {
     let makefile = text("Makefile");
-    let targets: BTreeSet<&str> = makefile.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect();
-    let workflows: Vec<_> = fs::read_dir(root().join(".github/workflows")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let targets: BTreeSet<&str> =
+        makefile.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name).collect();
+    let workflows: Vec<_> =
+        fs::read_dir(root().join(".github/workflows")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let mut commands = Vec::new();
     for path in &workflows {
         let workflow: Value = serde_yaml_ng::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -117,9 +122,12 @@ fn workflows_are_sound_and_run_what_there_is() {
                 if !run.contains("${{") {
                     commands.push(run.to_owned());
                 }
-                commands.extend(matrix.iter().filter(|_| run.contains("${{")).map(|target| {
-                    run.replace("${{ matrix.target }}", target.as_str().unwrap())
-                }));
+                commands.extend(
+                    matrix
+                        .iter()
+                        .filter(|_| run.contains("${{"))
+                        .map(|target| run.replace("${{ matrix.target }}", target.as_str().unwrap())),
+                );
             }
         }
     }
