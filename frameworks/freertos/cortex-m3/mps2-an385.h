@@ -1,6 +1,6 @@
 /*
- * What FreeRTOSConfig.h of a small program says on this board: tasks of one priority, without time slices. Whoever runs, runs until it
- * yields or waits.
+ * What FreeRTOSConfig.h of a small program says on this board: tasks of one priority, without time slices. Whoever
+ * runs, runs until it yields or waits.
  */
 #ifndef MPS2_AN385_H
 #define MPS2_AN385_H

@@ -149,8 +149,8 @@ pub(super) fn fitting(text: &str, size: f64, most: f64) -> String {
     let text = visible(text);
     // No character is narrower than a fifth of its height.
     let most_characters = text.chars().count().min((5.0 * most / size) as usize);
-    let shorter = (0..=most_characters).rev().map(|characters| short_names([text.as_ref()], characters).concat());
-    shorter.skip_while(|short| width(short, size) > most).next().unwrap_or_default()
+    let mut shorter = (0..=most_characters).rev().map(|characters| short_names([text.as_ref()], characters).concat());
+    shorter.find(|short| width(short, size) <= most).unwrap_or_default()
 }
 
 /// A length or position, to a hundredth of a pixel.
