@@ -110,7 +110,7 @@ $(BUILD)/policies/%.so: policies/%.hierarchy $(POLICIES) $(CATAPULTS) $(wildcard
 	@mkdir -p $(@D)
 	@$(CATAPULTS) build $< --output $(patsubst $(CURDIR)/%,%,$(@D))
 
-test: setup-build+demo+test ## Run every test, lint and sanitizer
+test: setup-build+demo+test+page ## Run every test, lint and sanitizer
 	@mkdir -p $(BUILD) && rm -f $(PHASES)
 	@export STARTED=$$EPOCHSECONDS; $(MAKE) test-all || \
 	{ printf '\nmake test: FAILED after %d s; the first failure is above\n' $$((EPOCHSECONDS - STARTED)); exit 1; }; \
@@ -126,7 +126,7 @@ test-all:
 	@$(MAKE) frameworks policies applications
 	@$(MAKE) test-policies test-native-compiled
 	@$(MAKE) -j$(JOBS) -Oline test-rust frameworks/native/test
-	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)) test-examples
+	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)) test-examples test-page test-install
 	@$(MAKE) test-bench
 
 test-compiled:
@@ -150,6 +150,18 @@ test-bench:
 	@$(BUILD)/bin/catapults-bench experiments --short
 	@$(MAKE) -C bench/agreement all
 	@$(BUILD)/bin/catapults-bench agreement --short
+
+.PHONY: test-page test-install
+test-page:
+	@$(call say,pages in a browser)
+	@PYTHONDONTWRITEBYTECODE=1 $$(scripts/playwright) tests/page/page.py $(CATAPULTS)
+	@$(call done,pages in a browser)
+
+# What needs neither packages nor roots of Debian.
+test-install:
+	@$(call say,make install)
+	@MAKEFLAGS= tests/install/run $(BUILD) $(patsubst tests/install/%.sh,%,$(filter-out %/tarball.sh %/cargo.sh,$(wildcard tests/install/host/*.sh)))
+	@$(call done,make install)
 
 test-policies:
 	@$(call say,policies: check)
@@ -188,7 +200,7 @@ install-test: setup-build+test+package ## Try what is installed, where nothing o
 	@unshare --net scripts/deb "$$(scripts/dist $(BUILD)/dist)" $(BUILD)/deb
 	@tests/install/run $(BUILD) $(ONLY)
 
-test-busy: setup-build+demo+test ## The same three times beside hogs of all processors (stress-ng), which no test may mind
+test-busy: setup-build+demo+test+page ## The same three times beside hogs of all processors (stress-ng), which no test may mind
 	@scripts/test-busy 3 $(MAKE) test SETUP=no
 
 tsan: setup-build+test ## The tests of the native runtime under ThreadSanitizer
@@ -200,7 +212,7 @@ pth-suite: setup-build+test ## Run GNU Pth's own test programs under our FIFO
 
 page-test: setup-build+page ## Try the pages of `sim --html` and `trace html` in Chromium; last line: page: N of N
 	@$(MAKE) programs
-	@PYTHONDONTWRITEBYTECODE=1 $$(scripts/playwright) tests/page/page.py $(CATAPULTS)
+	@$(MAKE) test-page
 
 lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all

@@ -472,15 +472,8 @@ pub struct PlotTrace {
     /// Where the picture goes; otherwise beside the recording, with the ending .svg
     #[arg(short, long, value_name = "FILE.svg")]
     pub output: Option<PathBuf>,
-    /// Replace an existing file beside the recording
-    #[arg(long)]
-    pub force: bool,
-    /// Show the timeline from this time on, since recording began, such as 1.5ms
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
-    pub from: Option<u64>,
-    /// Show the timeline only before this time
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
-    pub to: Option<u64>,
+    #[command(flatten)]
+    pub shown: Shown,
 }
 
 /// Write a page for a browser: which threads ran when and why, with the lines of the policy
@@ -498,13 +491,20 @@ pub struct HtmlTrace {
     /// Where the page goes; otherwise beside the recording, with the ending .html
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub shown: Shown,
+}
+
+/// What of a recording is shown, and whether what was shown before is replaced.
+#[derive(Args)]
+pub struct Shown {
     /// Replace an existing file beside the recording
     #[arg(long)]
     pub force: bool,
-    /// Show what was from this time on, since recording began, such as 1.5ms
+    /// Show who ran when from this time on, since recording began, such as 1.5ms
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub from: Option<u64>,
-    /// Show only what was before this time
+    /// Show who ran when only before this time
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub to: Option<u64>,
 }

@@ -55,9 +55,8 @@ fn make(console: &Console, name: &str) -> Result<PathBuf, Failure> {
     if !made.status.success() {
         console.note(String::from_utf8_lossy(&[made.stdout, made.stderr].concat()).trim_end());
         let title = format!("the library of the framework `{name}` cannot be built: {}", made.status);
-        let packages = run(&makefile, &build, "packages")?;
-        let packages = String::from_utf8_lossy(&packages.stdout).trim().to_owned();
-        let help = format!("its messages are above; on Debian, it needs: apt-get install {packages}");
+        let advice = run(&makefile, &build, "advice")?;
+        let help = format!("its messages are above; {}", String::from_utf8_lossy(&advice.stdout).trim());
         return Err(Failure::of("run", Diagnostic::error("E0507", title, At::default(), "").help(help)));
     }
     to_its_place(&unfinished.path.join(name), &built).map_err(wrong)?;

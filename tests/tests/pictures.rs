@@ -16,8 +16,16 @@ use catapults_simulator::sim::{self, Deciding, Keep, Nowhere, Outcome, RunBy};
 use catapults_tests::{native, root};
 use roxmltree::{Document, Node};
 
-/// Of a character, of the height of its line: a little more than those of fonts whose characters are all as wide.
-const CHARACTER: f64 = 0.62;
+/// Its package is fonts-liberation.
+const FONT: &str = "/usr/share/fonts/truetype/liberation/LiberationSans-Regular.ttf";
+
+/// How wide a text is, in the font itself.
+fn width(words: &str, height: f64) -> f64 {
+    let file = fs::read(FONT).unwrap_or_else(|error| panic!("{FONT}: {error}; run: scripts/setup test"));
+    let font = ttf_parser::Face::parse(&file, 0).unwrap();
+    let advance = |character| font.glyph_hor_advance(font.glyph_index(character).unwrap()).unwrap();
+    words.chars().map(|character| f64::from(advance(character))).sum::<f64>() * height / f64::from(font.units_per_em())
+}
 
 #[test]
 fn one_thread() {
@@ -256,7 +264,7 @@ impl Drawn {
         for text in texts(&document) {
             let (x, y, height) = (number(text, "x"), number(text, "y"), number(text, "font-size"));
             let words = said(text);
-            let wide = words.chars().count() as f64 * height * CHARACTER;
+            let wide = width(words, height);
             let left = match text.attribute("text-anchor").unwrap() {
                 "start" => x,
                 "middle" => x - wide / 2.0,

@@ -107,9 +107,12 @@ fn panel(description: &Description, run: &Run, phases: &Phases, stacked: bool) -
         if !stacked {
             return run.rows.iter().map(|row| (row.ticks, row.done[index])).collect();
         }
-        let share =
-            |pair: &[Row]| 100.0 * (pair[1].done[index] - pair[0].done[index]) / (pair[1].ticks - pair[0].ticks);
-        run.rows.windows(2).map(|pair| (pair[1].ticks, share(pair))).collect()
+        let length = |pair: &[Row]| pair[1].ticks - pair[0].ticks;
+        let share = |pair: &[Row]| 100.0 * (pair[1].done[index] - pair[0].done[index]) / length(pair);
+        // What is shorter than the others, as at the end, shows what threads happened to do in an instant.
+        let longest = run.rows.windows(2).map(length).fold(0.0, f64::max);
+        let whole = run.rows.windows(2).filter(|pair| length(pair) >= longest / 2.0);
+        whole.map(|pair| (pair[1].ticks, share(pair))).collect()
     };
     let curve = |(index, name): (usize, &String)| Curve { name: name.clone(), line: line(index), dots: Vec::new() };
     let begin = |number: usize| f64::from(phases.ticks) * number as f64;
@@ -142,6 +145,9 @@ mod tests {
         let outcome = judge(&description, &[run], &phases, false);
         assert_eq!(outcome.goals.iter().map(Goal::reached).collect::<Vec<_>>(), [true, false]);
         assert!(outcome.table.to_string().contains("LOST"));
+        let text = "value 0 0 0\nvalue 10 8 2\nvalue 20 16 4\nvalue 20.1 16 4\n";
+        let drawn = panel(&description, &read(&description, &phases, "p", text).unwrap(), &phases, true);
+        assert_eq!(drawn.curves[0].line, [(10.0, 80.0), (20.0, 80.0)]);
         for wrong in ["", "value 0 0 0\nvalue 10 9 0", "value 20 1", "value 20 1 x", "20 1 1"] {
             assert!(read(&description, &phases, "p", wrong).is_err(), "{wrong}");
         }

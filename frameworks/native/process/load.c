@@ -200,8 +200,8 @@ static const char *unusable(const struct catapults_hierarchy *hierarchy, char *t
         hierarchy->magic != CATAPULTS_HIERARCHY_MAGIC)
         return "its `catapults_hierarchy` does not describe a hierarchy";
     if (hierarchy->contract != CATAPULTS_CONTRACT) {
-        snprintf(text, size, "it was built for version %u of the contract with policies, this runtime has version %u",
-                 hierarchy->contract, CATAPULTS_CONTRACT);
+        snprintf(text, size, "it was built for version %u of the contract with policies, this runtime has version %u%s",
+                 hierarchy->contract, CATAPULTS_CONTRACT, catapults_if_newer(hierarchy->contract, CATAPULTS_CONTRACT));
         return text;
     }
     if (hierarchy->nodes_count == 0 || hierarchy->default_node >= hierarchy->nodes_count ||

@@ -60,6 +60,7 @@ static void what_is_cut_off_is_refused(void **state) {
 static void what_was_built_for_others_is_refused(void **state) {
     (void)state;
     check_refusal(POLICIES "/other_contract.so", "version 99 of the contract", "rebuild it");
+    check_refusal(POLICIES "/other_contract.so", "older than the compiler", "`ldd` names the library");
     check_refusal(POLICIES "/other_abi.so", "version 77 of the framework `native`", "rebuild it");
     check_refusal(POLICIES "/other_framework.so", "for the framework `pth`", "rebuild it");
     check_refusal(POLICIES "/no_thread_size.so", "damaged", "rebuild it");

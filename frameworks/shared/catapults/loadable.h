@@ -17,6 +17,13 @@
 #include "catapults/policy.h"
 #include "catapults/sound.h"
 
+/* What follows, in a message, a version that the host does not have. Rebuilding by the same compiler does not help
+ * there. */
+static inline const char *catapults_if_newer(uint32_t built_for, uint32_t host) {
+    return built_for > host ? ", and so is older than the compiler: `ldd` names the library that the program finds"
+                            : "";
+}
+
 /* Why a host cannot use a policy: a constant, or `text`, where the words are then; NULL if it can. `host` is the host's
  * name in messages; `nodes`: it gives each node an instance of a policy that wants that; `handlers`: bytes of the
  * framework's table. */
@@ -29,15 +36,15 @@ static inline const char *catapults_unusable(const struct catapults_policy *poli
         policy->magic != CATAPULTS_MAGIC)
         return "its `catapults_policy` does not describe a policy";
     if (policy->contract != CATAPULTS_CONTRACT)
-        snprintf(text, size, "it was built for version %u of the contract with policies, %s has version %u",
-                 policy->contract, host, CATAPULTS_CONTRACT);
+        snprintf(text, size, "it was built for version %u of the contract with policies, %s has version %u%s",
+                 policy->contract, host, CATAPULTS_CONTRACT, catapults_if_newer(policy->contract, CATAPULTS_CONTRACT));
     else if (!catapults_has_text(&object, policy->framework))
         return "its description is damaged";
     else if (strcmp(policy->framework, framework) != 0)
         snprintf(text, size, "it was built for the framework `%.64s`, %s is `%s`", policy->framework, host, framework);
     else if (policy->framework_abi != abi)
-        snprintf(text, size, "it was built for version %u of the framework `%s`, %s has version %u",
-                 policy->framework_abi, framework, host, abi);
+        snprintf(text, size, "it was built for version %u of the framework `%s`, %s has version %u%s",
+                 policy->framework_abi, framework, host, abi, catapults_if_newer(policy->framework_abi, abi));
     else if (policy->shared_size && !nodes)
         snprintf(text, size, "it has an instance for each node, and %s has one for all", host);
     else if ((damaged = catapults_damaged(&object, policy, handlers)))

@@ -74,7 +74,7 @@ impl Hundredths<'_> {
 }
 
 /// The least of 1, 2, 5 with zeros that is at least this.
-fn step(least: i64) -> i64 {
+pub(crate) fn step(least: i64) -> i64 {
     let powers = (0..18).map(|power| 10_i64.pow(power));
     powers.flat_map(|power| [power, 2 * power, 5 * power]).find(|step| *step >= least).unwrap_or(i64::MAX / 2)
 }

@@ -1,9 +1,14 @@
 //! Charts of measurements: panels in two columns (or one over both), each with a line, an area or bars for each series,
 //! and a key.
 
-use super::sheet::{Anchor, Area, Sheet, pixels, width};
-use super::styles::{Kinds, Style};
+use super::font::width;
+use super::sheet::{Anchor, Area, Sheet, pixels};
+use super::styles::Kinds;
 use super::{MARGIN, TITLE, WIDTH, key};
+use strip::Strip;
+
+mod lines;
+mod strip;
 
 /// The horizontal and vertical value.
 pub type Dot = (f64, f64);
@@ -78,12 +83,17 @@ impl Chart<'_> {
         }
         let mut top = ABOVE + self.panels.len().div_ceil(columns) as f64 * (HEIGHT + MARGIN);
         top += key::draw(&mut sheet, top, &kinds) + MARGIN;
-        let marks = self.panels.first().map_or(&[][..], |panel| &panel.marks);
+        let marks = self.panels.iter().find(|panel| !panel.marks_fit(wide)).map_or(&[][..], |panel| &panel.marks);
         for (number, (_, what)) in marks.iter().enumerate() {
             sheet.text(MARGIN, top + 8.0, 12.0, Anchor::Start, &format!("{} {what}", number + 1));
             top += 17.0;
         }
         sheet.finish(WIDTH, top + MARGIN, &kinds)
+    }
+
+    /// Names stand at the ends of lines, if they do in all panels.
+    fn is_direct(&self, wide: f64) -> bool {
+        self.panels.iter().all(|panel| panel.are_lines() && lines::names_fit(panel, wide))
     }
 
     fn panel(&self, sheet: &mut Sheet, panel: &Panel, area: &Area, kinds: &Kinds) {
@@ -94,14 +104,17 @@ impl Chart<'_> {
         let widest = labels.iter().map(|(_, label)| width(label, LABELS)).fold(0.0, f64::max);
         let left = area.left + widest + 10.0;
         let above = if panel.marks.is_empty() { 24.0 } else { 38.0 };
-        let inside = Area {
-            left,
-            top: area.top + above,
-            width: area.left + area.width - 24.0 - left,
-            height: area.height - above - 36.0,
-        };
-        let bottom = inside.top + inside.height;
-        let y = |value: f64| bottom - inside.height * values.part(value);
+        let direct = self.is_direct(area.width);
+        let right = if direct { lines::room(panel) } else { 24.0 };
+        let top = area.top + above;
+        let whole =
+            Area { left, top, width: area.left + area.width - right - left, height: area.height - above - 36.0 };
+        let strip = if panel.are_lines() { Strip::new(panel, |value| whole.height * values.part(value)) } else { None };
+        let lower = strip.as_ref().map_or(0.0, |_| strip::HEIGHT);
+        let inside = Area { height: whole.height - lower, ..whole };
+        let end = inside.top + inside.height;
+        let bottom = end + lower;
+        let y = |value: f64| end - inside.height * values.part(value);
         for (value, label) in &labels {
             let line = format!("M{} {}H{}", pixels(left - 4.0), pixels(y(*value)), pixels(left + inside.width));
             sheet.rule(&line, GRID);
@@ -116,34 +129,44 @@ impl Chart<'_> {
             sheet.text(x(place), bottom + 16.0, LABELS, Anchor::Middle, &label);
         }
         sheet.text(left + inside.width / 2.0, bottom + 31.0, LABELS, Anchor::Middle, self.x);
-        sheet.rule(&format!("M{} {}H{}", pixels(left), pixels(bottom), pixels(left + inside.width)), LINE);
+        sheet.rule(&format!("M{} {}H{}", pixels(left), pixels(end), pixels(left + inside.width)), LINE);
+        for (number, (place, what)) in panel.marks.iter().enumerate() {
+            if number > 0 {
+                sheet.rule(&format!("M{} {}V{}", pixels(x(*place)), pixels(inside.top - 10.0), pixels(end)), "#000");
+            }
+            let what = if panel.marks_fit(area.width) { what.clone() } else { (number + 1).to_string() };
+            sheet.text(x(*place) + 4.0, inside.top - 3.0, LABELS, Anchor::Start, &what);
+        }
         if panel.stacked {
             areas(sheet, panel, kinds, x, y);
         } else if panel.names.is_empty() {
-            lines(sheet, panel, kinds, x, y);
+            lines::draw(sheet, panel, kinds, x, y);
         } else {
             bars(sheet, panel, kinds, x, y);
         }
-        for (number, (place, _)) in panel.marks.iter().enumerate() {
-            if number > 0 {
-                sheet.rule(&format!("M{} {}V{}", pixels(x(*place)), pixels(inside.top - 10.0), pixels(bottom)), "#000");
-            }
-            sheet.text(x(*place) + 3.0, inside.top - 3.0, LABELS, Anchor::Start, &(number + 1).to_string());
+        if let Some(strip) = strip {
+            strip.draw(sheet, panel, &Area { top: end, height: lower, ..inside }, kinds, x);
+        }
+        if direct {
+            lines::names(sheet, panel, &inside, kinds, y);
         }
     }
 }
 
-fn lines(sheet: &mut Sheet, panel: &Panel, kinds: &Kinds, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
-    for (number, curve) in panel.curves.iter().enumerate() {
-        let Some(place) = kinds.place(number) else { continue };
-        sheet.path(Style::Line(place), &through(curve.line.iter().copied(), &x, &y));
+impl Panel {
+    /// Not areas, nor bars.
+    fn are_lines(&self) -> bool {
+        !self.stacked && self.names.is_empty()
     }
-    let round = |(place, value): &Dot| {
-        let (left, middle) = (pixels(x(*place) - 1.8), pixels(y(*value)));
-        format!("M{left} {middle}a1.8 1.8 0 1 0 3.6 0a1.8 1.8 0 1 0 -3.6 0")
-    };
-    let dots: String = panel.curves.iter().flat_map(|curve| &curve.dots).map(round).collect();
-    sheet.path(Style::Dots, &dots);
+
+    /// Whether each mark's words have room before the next mark, in a panel of this width.
+    fn marks_fit(&self, wide: f64) -> bool {
+        let places = Places::new(self);
+        let ends = self.marks.iter().skip(1).map(|(place, _)| places.part(*place)).chain([1.0]);
+        // Beside the plot are labels.
+        let room = |(place, end): (f64, f64)| (end - place) * (wide - 110.0) - 10.0;
+        self.marks.iter().zip(ends).all(|((place, what), end)| width(what, LABELS) <= room((places.part(*place), end)))
+    }
 }
 
 fn areas(sheet: &mut Sheet, panel: &Panel, kinds: &Kinds, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {

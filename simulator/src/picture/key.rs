@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::sheet::{Anchor, Sheet, pixels, width};
+use super::font::width;
+use super::sheet::{Anchor, Sheet, pixels};
 use super::styles::{Kinds, Style};
 use super::{MARGIN, WIDTH};
 
@@ -11,9 +12,12 @@ const LINE: f64 = 20.0;
 const SAMPLE: f64 = 30.0;
 const GAP: f64 = 18.0;
 
-/// Draws the key. Returns its height.
+/// Draws the key of what is not explained where it is used. Returns its height.
 pub(super) fn draw(sheet: &mut Sheet, top: f64, kinds: &Kinds) -> f64 {
-    let used = sheet.used();
+    let used = sheet.unexplained();
+    if used.is_empty() {
+        return 0.0;
+    }
     let (mut left, mut line) = (MARGIN, top + LINE / 2.0);
     sheet.group("key", |sheet| {
         for style in &used {

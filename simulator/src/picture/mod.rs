@@ -12,6 +12,7 @@
 mod axis;
 mod chart;
 mod distribution;
+mod font;
 mod key;
 mod rows;
 mod shares;
@@ -22,6 +23,7 @@ mod timeline;
 
 use std::collections::BTreeMap;
 
+pub(crate) use axis::step;
 pub use chart::{Chart, Curve, Dot, Panel};
 pub use rows::{LONGEST_NAME, chosen, short, short_names, visible};
 pub use shares::{Window, most_windows};

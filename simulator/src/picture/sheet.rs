@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use svg::node::element::{Element, Group, Rectangle, Text};
 use svg::{Document, Node};
 
+use super::font::{FONT, width};
 use super::styles::{Kinds, Style};
 use super::{MARGIN, short_names, visible};
 
@@ -36,18 +37,17 @@ pub(super) type Bar = (f64, f64, f64, f64);
 
 /// The least width of a bar, so that short times can be seen.
 const LEAST: f64 = 0.75;
-/// The width of a character, as a part of its height, in `FONT`.
-const CHARACTER: f64 = 0.61;
-const FONT: &str = "DejaVu Sans Mono, Menlo, Consolas, monospace";
 
 pub(super) struct Sheet {
     body: Group,
     used: BTreeSet<Style>,
+    /// What is explained where it is used.
+    explained: BTreeSet<Style>,
 }
 
 impl Sheet {
     pub(super) fn new() -> Self {
-        Sheet { body: Group::new(), used: BTreeSet::new() }
+        Sheet { body: Group::new(), used: BTreeSet::new(), explained: BTreeSet::new() }
     }
 
     /// Draws bars with one style.
@@ -70,6 +70,15 @@ impl Sheet {
         if !path.is_empty() {
             self.used.insert(style);
             self.body.append(style.group().add(line(path)));
+        }
+    }
+
+    /// Draws a line in front of bars, with white around it.
+    pub(super) fn path_in_front(&mut self, style: Style, path: &str) {
+        if !path.is_empty() {
+            let around = [("fill", "none"), ("stroke", "#fff"), ("stroke-width", "3"), ("stroke-linecap", "round")];
+            self.body.append(line(path).set_all(around));
+            self.path(style, path);
         }
     }
 
@@ -110,9 +119,14 @@ impl Sheet {
         self.body.append(inner.body.set("id", name));
     }
 
-    /// The styles that have been used.
-    pub(super) fn used(&self) -> BTreeSet<Style> {
-        self.used.clone()
+    /// Says that the name of a style stands beside what is drawn in it.
+    pub(super) fn explains(&mut self, style: Style) {
+        self.explained.insert(style);
+    }
+
+    /// The styles that have been used, and are still to be explained.
+    pub(super) fn unexplained(&self) -> BTreeSet<Style> {
+        self.used.difference(&self.explained).copied().collect()
     }
 
     /// The whole picture.
@@ -130,15 +144,13 @@ impl Sheet {
     }
 }
 
-/// How wide a text is.
-pub(super) fn width(text: &str, size: f64) -> f64 {
-    text.chars().count() as f64 * size * CHARACTER
-}
-
 /// A text, or its beginning and end if it is wider.
 pub(super) fn fitting(text: &str, size: f64, most: f64) -> String {
-    let characters = (most / (size * CHARACTER)) as usize;
-    short_names([text], characters).concat()
+    let text = visible(text);
+    // No character is narrower than a fifth of its height.
+    let most_characters = text.chars().count().min((5.0 * most / size) as usize);
+    let mut shorter = (0..=most_characters).rev().map(|characters| short_names([text.as_ref()], characters).concat());
+    shorter.find(|short| width(short, size) <= most).unwrap_or_default()
 }
 
 /// A length or position, to a hundredth of a pixel.

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis::Times;
+use super::font::width;
 use super::rows::chosen;
-use super::sheet::{Anchor, Bar, Sheet, pixels, width};
+use super::sheet::{Anchor, Bar, Sheet, pixels};
 use super::styles::{Kinds, Style};
 use super::{Due, Gap, MARGIN, Picture, State, Stay, WIDTH};
 use crate::sim::duration;
@@ -17,6 +18,8 @@ const HEIGHT: f64 = 20.0;
 const SIZE: f64 = 12.0;
 /// How many stays can be distinguished in a row. With more, the picture ends earlier.
 const STAYS: usize = 240;
+/// How many deadlines can, which are wider.
+const DUES: usize = 90;
 
 pub(super) struct Rows<'a> {
     picture: &'a Picture,
@@ -222,7 +225,7 @@ impl<'a> Rows<'a> {
                 not.push_str(&missed(x, *y));
             }
         }
-        sheet.path(Style::Deadline, &met);
+        sheet.path_in_front(Style::Deadline, &met);
         sheet.path(Style::Missed, &not);
     }
 }
@@ -279,13 +282,16 @@ fn legible(stays: &[Stay], rows: &BTreeSet<u64>, dues: &[Due], end: i64) -> i64 
             }
         }
     }
+    let mut due_times: BTreeMap<u64, Vec<i64>> = BTreeMap::new();
     for due in dues.iter().filter(|due| rows.contains(&due.thread)) {
-        each.entry((false, due.thread)).or_default().push(due.time);
+        due_times.entry(due.thread).or_default().push(due.time);
     }
+    let stays = each.values_mut().map(|times| (times, STAYS));
+    let dues = due_times.values_mut().map(|times| (times, DUES));
     let mut until = end;
-    for times in each.values_mut().filter(|times| times.len() > STAYS) {
+    for (times, most) in stays.chain(dues).filter(|(times, most)| times.len() > *most) {
         times.sort_unstable();
-        until = until.min(times[STAYS]);
+        until = until.min(times[most]);
     }
     until
 }

@@ -3,7 +3,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 mkdir "$work/prefix" "$work/file.d"
-mount_and() { unshare --mount bash -euc 'mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; "$@"' "$@"; }
+mount_and() { unshare --map-root-user --mount bash -euc 'mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; "$@"' "$@"; }
 refuses "install: error: $work/prefix cannot be written; run this as root, or choose another place" \
     mount_and "$work/prefix" make install SETUP=no PREFIX="$work/prefix"
 touch "$work/file"

@@ -11,7 +11,7 @@ use catapults_simulator::sim::exact_since;
 use std::path::Path;
 
 pub fn html(console: &Console, arguments: &HtmlTrace) -> Result<(), Failure> {
-    within(arguments.from, arguments.to)?;
+    within(arguments.shown.from, arguments.shown.to)?;
     let file = &arguments.recording.file;
     let output = arguments.output.clone().unwrap_or_else(|| file.with_extension("html"));
     is_html("--output", &output)?;
@@ -25,7 +25,7 @@ pub fn html(console: &Console, arguments: &HtmlTrace) -> Result<(), Failure> {
         opened.push(other);
     }
     ready("--output", &output)?;
-    unasked("--output", &output, arguments.force || arguments.output.is_some())?;
+    unasked("--output", &output, arguments.shown.force || arguments.output.is_some())?;
     let recordings: Result<Vec<Recording>, Failure> = opened.into_iter().map(|one| read(one, arguments)).collect();
     written(console, "--output", &output, &recordings?)
 }
@@ -38,12 +38,12 @@ fn read(opened: Opened<'_>, arguments: &HtmlTrace) -> Result<Recording, Failure>
     let title = path.file_stem().map_or(String::new(), |name| name.to_string_lossy().into_owned());
     let folder = path.parent().unwrap_or(Path::new(""));
     let instant = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
-    let (from, to) = (arguments.from.map_or(0, instant), arguments.to.map_or(i64::MAX, instant));
+    let (from, to) = (arguments.shown.from.map_or(0, instant), arguments.shown.to.map_or(i64::MAX, instant));
     let source = |named: &str| text_of(named, folder);
     let shown = recording(&mut trace, &title, Asked { from, to, most: MOST }, &source, &mut advancing(&bar));
     bar.finish_and_clear();
     let shown = shown.map_err(|wrong| senseless(path, &wrong))?;
-    match arguments.from.filter(|from| instant(*from) >= shown.end()) {
+    match arguments.shown.from.filter(|from| instant(*from) >= shown.end()) {
         Some(from) => {
             let end = shown.end().try_into().unwrap_or(0);
             Err(over(from, &format!("the recording ends at {}", exact_since(end))))

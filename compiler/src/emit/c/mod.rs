@@ -191,7 +191,7 @@ impl Unit<'_> {
         // A small host is built with its policy, from one source.
         if self.names.host.contract == Contract::Shared {
             self.put(&format!(
-                "_Static_assert(CATAPULTS_CONTRACT == {CONTRACT}, \"translated for another version of catapults/policy.h\");\n"
+                "_Static_assert(CATAPULTS_CONTRACT == {CONTRACT}, \"translated for another version of catapults/policy.h: use the command and the headers of one version\");\n"
             ));
         }
         self.put(&format!(
