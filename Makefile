@@ -50,7 +50,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo bench agreement examples tutorial experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -253,6 +253,7 @@ examples: setup-build+freertos ## Build and run each folder of examples/, and co
 	@$(MAKE) programs frameworks
 	@examples/run
 
+.PHONY: tutorial
 tutorial: setup-build ## Do each step of docs/tutorial.md, and compare with what the page shows; last line: tutorial: N of N steps
 	@$(MAKE) programs frameworks
 	@CATAPULTS_TESTED=$(CATAPULTS) cargo run --quiet --locked -p catapults-tests --bin tutorial

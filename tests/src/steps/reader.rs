@@ -14,7 +14,7 @@ use crate::{catapults, limited, root};
 /// What has to be built before, in the folder of what is built.
 const BUILT: [&str; 1] = ["native/libcatapults.a"];
 
-/// `clone` has the files of the clone that the tests are in, and is left as it is when it is written to: what is new there is of the reader.
+/// In the reader's folder, `clone` has links to what is in the clone that the tests are in. So what is saved or built there stays the reader's.
 pub struct Reader {
     folder: TempDir,
 }
