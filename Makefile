@@ -265,6 +265,11 @@ examples: setup-build+freertos ## Build and run each folder of examples/, and co
 	@$(MAKE) programs frameworks
 	@examples/run
 
+.PHONY: tutorial
+tutorial: setup-build ## Do each step of docs/tutorial.md, and compare with what the page shows; last line: tutorial: N of N steps
+	@$(MAKE) programs frameworks
+	@CATAPULTS_TESTED=$(CATAPULTS) cargo run --quiet --locked -p catapults-tests --bin tutorial
+
 .PHONY: test-examples
 test-examples:
 	@$(call say,examples)

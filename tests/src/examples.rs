@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::root;
+use crate::steps;
 
 /// An example in a document.
 #[derive(Clone, Debug)]
@@ -29,9 +30,11 @@ pub fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// The examples of a document. A line of one that ends in `(N times)` stands for as many.
+/// The examples of a document. A line of one that ends in `(N times)` stands for as many. Scenarios that are steps of a page belong to what the
+/// page has saved before, so they are left to whoever does these steps.
 pub fn examples(document: &Path) -> Vec<Example> {
     let text = fs::read_to_string(document).unwrap();
+    let followed = steps::PAGES.iter().any(|page| root().join(page) == document);
     let page = document.file_stem().unwrap().to_string_lossy().into_owned();
     let mut examples: Vec<Example> = Vec::new();
     let mut open = false;
@@ -55,7 +58,9 @@ pub fn examples(document: &Path) -> Vec<Example> {
             _ => {}
         }
     }
+    let left = if followed { "scenario" } else { "" };
     examples.retain(|example| ["sched", "hierarchy", "scenario", "framework"].contains(&example.language.as_str()));
+    examples.retain(|example| example.language != left);
     examples
 }
 

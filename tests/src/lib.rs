@@ -18,6 +18,7 @@ pub mod recorded;
 pub mod replay;
 pub mod repository;
 pub mod scenarios;
+pub mod steps;
 pub mod theory;
 pub mod trees;
 
