@@ -1,8 +1,9 @@
 # `make help` says what there is. Every target that needs something sets it up by itself, except `build` and `install`, which say what is missing.
 #
-# A folder under frameworks/ or applications/ with a Makefile of its own takes part without being named here. Its Makefile
+# A folder under frameworks/, applications/ or bindings/ with a Makefile of its own takes part without being named here. Its Makefile
 # has the targets `all` and `test`, and is given BUILD, the absolute path of the folder that everything built goes into:
 #   frameworks/NAME   ->  $(BUILD)/NAME        applications/NAME  ->  $(BUILD)/NAME
+#   bindings/NAME     ->  $(BUILD)/NAME        and has the target `lint` as well
 # A file policies/NAME.sched or policies/NAME.hierarchy becomes $(BUILD)/policies/NAME.so.
 
 SHELL := /bin/bash
@@ -18,11 +19,12 @@ export CATAPULTS := $(BUILD)/bin/catapults
 
 FRAMEWORKS   := $(patsubst %/Makefile,%,$(wildcard frameworks/*/Makefile))
 APPLICATIONS := $(patsubst %/Makefile,%,$(wildcard applications/*/Makefile))
+BINDINGS     := $(patsubst %/Makefile,%,$(wildcard bindings/*/Makefile))
 POLICIES     := $(wildcard policies/*.sched)
 HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 # Folders of policies, hierarchies, scenarios and framework descriptions.
-FORMATTED    := policies examples tests/run tests/instants frameworks bench/experiments bench/agreement
+FORMATTED    := policies examples bindings tests/run tests/instants frameworks bench/experiments bench/agreement
 # Rust that is in no workspace of ours.
 CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
 CLANG_FORMAT := clang-format-19
@@ -94,7 +96,7 @@ frameworks/%/all applications/%/all:
 	@$(call say,$(@:%/all=%))
 	@$(MAKE) -j$(JOBS) -C $(@:%/all=%) all
 
-frameworks/%/test applications/%/test:
+frameworks/%/test applications/%/test bindings/%/test:
 	@$(call say,$(@:%/test=%): tests)
 	@$(MAKE) -C $(@:%/test=%) test
 	@$(call done,$(@:%/test=%): tests)
@@ -124,9 +126,10 @@ test-all:
 	@STARTED= $(MAKE) programs & programs=$$!; compiled=0; $(MAKE) lint-rust test-compiled || compiled=$$?; wait $$programs && exit $$compiled
 	@$(MAKE) lint-policies
 	@$(MAKE) frameworks policies applications
+	@$(MAKE) lint-bindings
 	@$(MAKE) test-policies test-native-compiled
 	@$(MAKE) -j$(JOBS) -Oline test-rust frameworks/native/test
-	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test)) test-examples test-page test-install
+	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test) $(BINDINGS:%=%/test)) test-examples test-page test-install
 	@$(MAKE) test-bench
 
 test-compiled:
@@ -218,10 +221,16 @@ lint: setup-build+test ## Check formatting and lints
 	@$(MAKE) lint-all
 	@echo "lint: all clean"
 
-.PHONY: lint-all lint-rust lint-policies
+.PHONY: lint-all lint-rust lint-policies lint-bindings
 lint-all: lint-rust
 	@$(MAKE) programs
 	@$(MAKE) lint-policies
+	@$(MAKE) frameworks/native/all lint-bindings
+
+# The crate links the native runtime.
+lint-bindings:
+	@$(call say,bindings: lints)
+	@for binding in $(BINDINGS); do $(MAKE) -C $$binding lint; done
 
 lint-policies:
 	@$(CATAPULTS) fmt --check $(FORMATTED)
@@ -237,6 +246,7 @@ lint-rust:
 format: setup-build+test ## Format all sources
 	@cargo fmt --all
 	@for crate in $(CRATES); do cargo fmt --manifest-path $$crate; done
+	@for binding in $(BINDINGS); do $(MAKE) -C $$binding format; done
 	@$(CLANG_FORMAT) -i $(C_SOURCES)
 	@$(MAKE) programs
 	@$(CATAPULTS) fmt $(FORMATTED)

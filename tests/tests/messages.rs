@@ -65,6 +65,9 @@ impl Judge {
             match ty {
                 "string" => assert!(value.is_string(), "{what}: {value}"),
                 "number" => assert!(value.is_u64(), "{what}: {value}"),
+                "fraction" => {
+                    assert!(value.as_f64().is_some_and(|part| (0.0..=1.0).contains(&part)), "{what}: {value}")
+                }
                 "boolean" => assert!(value.is_boolean(), "{what}: {value}"),
                 section => self.object(value, section),
             }
@@ -83,8 +86,15 @@ fn objects_are_as_described() {
     let (many, broken) = (many.to_string_lossy().into_owned(), broken.to_string_lossy().into_owned());
     let out = folder.path().to_string_lossy().into_owned();
 
+    let inside = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (trace, failing) = (inside("x.trace"), inside("failing.scenario"));
+    let policy = root().join("policies/fifo.sched");
+    let scenario = "thread a { run 2ms; sleep 1s; } thread b { sleep 2ms; } duration 1ms; expect share of a <= 1%;";
+    fs::write(&failing, format!("scenario x {{ policy \"{}\"; {scenario} }}\n", policy.display())).unwrap();
+    fs::write(inside("left.scenario"), "scenario y { thread a { run 1ms; } }\n").unwrap();
+
     let mut judge = Judge { described: described(), seen: BTreeSet::new() };
-    let cases: [(&[&str], i32); 17] = [
+    let cases: [(&[&str], i32); 24] = [
         (&["check", "policies/fifo.sched"], 0),
         (
             &[
@@ -110,6 +120,13 @@ fn objects_are_as_described() {
         (&["explain", "E9999"], 2),
         (&["framework", "check", "native", &broken, "tests/ui/framework/E0212-E0213-warnings.framework", "nowhere"], 1),
         (&["framework", "list"], 0),
+        (&["sim", "policies/edf.scenario", "--only", "JOB"], 2),
+        (&["sim", "policies/fifo.sched", "--trace", &trace], 0),
+        (&["trace", "summary", &trace], 0),
+        (&["sim", &failing], 1),
+        (&["test", "policies/edf.scenario"], 0),
+        (&["test", &failing], 1),
+        (&["test", &out], 1),
     ];
     for (arguments, status) in cases {
         let (objects, output) = objects(arguments);

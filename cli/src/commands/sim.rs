@@ -1,5 +1,6 @@
 //! `catapults sim`.
 
+mod data;
 mod page;
 
 use super::page::{is_html, written};
@@ -96,6 +97,9 @@ pub fn sim(console: &Console, arguments: &Sim) -> Result<(), Failure> {
         };
         for_page.map(|recorder| recorder.finish(outcome.end)).transpose().map_err(|error| page::unkept(&error))?;
         console.result(&shown(case, &outcome))?;
+        if console.is_json() {
+            console.record(&data::object(case, &outcome, &arguments.file));
+        }
         if let Keep::Between(from, _) = keep
             && from >= outcome.end
         {

@@ -13,6 +13,7 @@ use catapults_compiler::framework::Framework;
 use catapults_compiler::vocabulary::At;
 use catapults_simulator::sim::{self, Ending, Keep, Nowhere, Outcome, RunBy, exact};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use serde_json::json;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,6 +90,7 @@ impl Tests {
                 Err(_) => {
                     self.broken += 1;
                     console.result(&format!("{} ... REFUSED\n", file.display()))?;
+                    say(console, file, "", "REFUSED", None);
                     suite.add_test_case(refused(file, &heard));
                 }
             }
@@ -150,6 +152,7 @@ impl Tests {
             let wrong = wrong.map_err(|why| unsimulated(&arguments.framework.framework, &why))?;
             let word = if wrong.is_some() { "FAILED" } else { "ok" };
             console.result(&format!("{}: {name} ... {word}\n", file.display()))?;
+            say(console, file, name, word, wrong.as_deref());
             self.passed += usize::from(wrong.is_none());
             self.failed += usize::from(wrong.is_some());
             suite.add_test_case(reported(file, case, start, wrong.as_deref()));
@@ -161,12 +164,26 @@ impl Tests {
                 continue;
             }
             console.result(&format!("{}: {name} ... not run: it names no policy\n", file.display()))?;
+            say(console, file, name, "not run", None);
             self.left += 1;
             let mut case = TestCase::new(name.as_str(), TestCaseStatus::skipped());
             case.set_classname(file.display().to_string());
             suite.add_test_case(case);
         }
         Ok(())
+    }
+}
+
+/// The result of a scenario, for programs. A file that is refused has none that is named.
+fn say(console: &Console, file: &Path, scenario: &str, result: &str, wrong: Option<&str>) {
+    if console.is_json() {
+        console.record(&json!({
+            "type": "tested",
+            "file": file.display().to_string(),
+            "scenario": Some(scenario).filter(|name| !name.is_empty()),
+            "result": result.to_lowercase(),
+            "wrong": wrong.map(str::trim),
+        }));
     }
 }
 

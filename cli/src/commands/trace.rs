@@ -1,5 +1,6 @@
 //! `catapults trace`.
 
+mod data;
 mod html;
 mod import;
 mod plot;
@@ -137,6 +138,9 @@ pub fn summary(console: &Console, arguments: &arguments::Summary) -> Result<(), 
     let summary = trace::summarise(&mut trace, &mut advancing(&bar)).map_err(|wrong| senseless(path, &wrong))?;
     bar.finish_and_clear();
     let header = trace.header();
+    if console.is_json() {
+        console.record(&data::object(path, header, trace.lost(), &summary));
+    }
     let mut text = String::new();
     let lost = if trace.lost() > 0 { format!(", {} older ones lost", trace.lost()) } else { String::new() };
     let _ = writeln!(
