@@ -149,7 +149,7 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
         }
     }
     progress.finish();
-    let page = page::write(place, &work, processors, options.turn, &files::heavy_tailed(&work.join("files"))?)?;
+    let page = page::write(place, &work, processors, &files::heavy_tailed(&work.join("files"))?)?;
 
     let mut out = std::io::stdout().lock();
     writeln!(out, "{}\n\n{}", table::of(&cells, options.full), table::in_short(&cells))?;

@@ -241,6 +241,17 @@ impl Server {
         Ok(self.messages())
     }
 
+    /// Ends it at once, whatever it does.
+    ///
+    /// # Errors
+    ///
+    /// When its end cannot be waited for.
+    pub fn cut(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
     /// The last of its messages.
     fn messages(&self) -> String {
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();

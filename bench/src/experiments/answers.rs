@@ -39,8 +39,8 @@ pub fn measure(
     short: bool,
 ) -> Result<Vec<Cell>> {
     process::prefer();
-    let work = place.folder(&format!("build/experiments/work/{name}"))?;
-    let root = place.folder(&format!("build/experiments/work/{name}/files"))?;
+    let work = place.folder(&format!("build/experiments/served/{name}"))?;
+    let root = place.folder(&format!("build/experiments/served/{name}/files"))?;
     let processors = Processors::first_two()?;
     let mut cells = Vec::new();
     for (number, (panel, asked)) in description.panels.iter().enumerate() {
