@@ -235,14 +235,19 @@ fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<Strin
         "\nCoW under a generic scheduler (fifo.sched: threads run in the order in which they became ready; on GNU Pth, Pth's own) and \
          under\ncow.sched (no accept while out of descriptors, the response nearest completion first). {} clients, {};\n\
          responses are sent {} bytes a turn; {} s a run, medians of {} runs.\n\
-         ratio: how many times better cow is; below 1 it loses (marked -). ~: the repeats of the two overlap, so it may be chance.\n\
-         paper: the same ratio in CATAPULTS 2005, Tables 1 and 2 (GNU Pth, httperf, 2005's machines; its clients are not told).",
+         ratio: how many times better cow is; below 1 it loses (marked -). ~: the repeats of the two overlap, so it may be chance.",
         options.connections,
         if options.keep_alive { "connections kept open" } else { "a connection for each request" },
         options.turn,
         options.seconds,
         options.repeats,
     )];
+    if options.full {
+        notes.push(
+            "paper: the same ratio in CATAPULTS 2005, Tables 1 and 2 (GNU Pth, httperf, 2005's machines; its clients are not told)."
+                .to_owned(),
+        );
+    }
     if processors.shared() {
         notes.push("There is only one processor: client and server shared it, so take no ratio seriously.".to_owned());
     }

@@ -36,14 +36,15 @@ const PAPER: [(&str, usize, [f64; 2], [f64; 2]); 9] = [
     ("4 byte files", 100, [463_093.0, 464_457.0], [333.0, 346.0]),
 ];
 
-/// The medians of all cells and how the policies compare; with `mean`, the geometric means of the ratios in the last row.
-pub fn of(cells: &[Cell], mean: bool) -> Table {
+/// The medians of all cells and how the policies compare; in `full` with what the paper says of some, and with the geometric means of
+/// the ratios in the last row.
+pub fn of(cells: &[Cell], full: bool) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     let mut head = vec!["".to_owned()];
     for (index, quantity) in QUANTITIES.iter().enumerate() {
         head.extend([format!("{}\ngeneric", quantity.title), "\ncow".to_owned(), "\nratio".to_owned()]);
-        if index < 2 {
+        if full && index < 2 {
             head.push("\npaper".to_owned());
         }
     }
@@ -51,7 +52,7 @@ pub fn of(cells: &[Cell], mean: bool) -> Table {
     table.set_header(head);
     let mut all = [const { Vec::new() }; QUANTITIES.len()];
     for cell in cells {
-        table.add_row(row(cell, &mut all));
+        table.add_row(row(cell, &mut all, full));
     }
     let mut last = vec!["geometric mean".to_owned()];
     for (index, ratios) in all.iter().enumerate() {
@@ -60,7 +61,7 @@ pub fn of(cells: &[Cell], mean: bool) -> Table {
             last.push("".to_owned());
         }
     }
-    if mean {
+    if full {
         table.add_row(last);
     }
     for column in table.column_iter_mut().skip(1).take(columns) {
@@ -98,7 +99,7 @@ fn values(cell: &Cell, quantity: &Quantity) -> [Vec<f64>; 2] {
     [0, 1].map(|policy| cell.runs[policy].iter().map(|run: &Run| (quantity.of)(&run.outcome)).collect())
 }
 
-fn row(cell: &Cell, all: &mut [Vec<f64>]) -> Vec<String> {
+fn row(cell: &Cell, all: &mut [Vec<f64>], full: bool) -> Vec<String> {
     let failed = cell.runs.iter().flatten().any(|run| run.outcome.errors != Default::default());
     let marks = [(failed, " !"), (cell.disturbed(), " *")];
     let marks: String = marks.iter().filter(|(marked, _)| *marked).map(|(_, mark)| *mark).collect();
@@ -109,7 +110,7 @@ fn row(cell: &Cell, all: &mut [Vec<f64>]) -> Vec<String> {
         ratios.push(ratio);
         let number = |value: f64| format!("{value:.*}", quantity.decimals);
         row.extend([number(median(&generic)), number(median(&cow)), shown(ratio, overlap(&generic, &cow))]);
-        if index < 2 {
+        if full && index < 2 {
             let paper = PAPER.iter().find(|paper| (paper.0, paper.1) == (cell.workload, cell.handlers));
             row.push(paper.map_or("".to_owned(), |paper| {
                 shown(better([paper.2, paper.3][index], quantity.more_is_better), false)
