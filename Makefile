@@ -52,7 +52,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -251,9 +251,20 @@ format: setup-build+test ## Format all sources
 	@$(MAKE) programs
 	@$(CATAPULTS) fmt $(FORMATTED)
 
-demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a timeline
-	@$(MAKE) programs frameworks policies applications
+demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a page that shows who ran when, and why
+	@$(MAKE) demo-built
 	@$(BUILD)/bin/catapults-bench demo
+
+demo-full: setup-build+demo ## The same with more kinds of files and numbers of handlers
+	@$(MAKE) demo-built
+	@$(BUILD)/bin/catapults-bench demo --full
+
+# No more than it takes.
+.PHONY: demo-built
+demo-built:
+	@$(MAKE) programs
+	@$(MAKE) frameworks/native/all frameworks/pth/all applications/cow/all $(BUILD)/policies/fifo.so $(BUILD)/policies/cow.so
+	@$(MAKE) -C bench/experiments pth
 
 bench: setup-build+demo+bench+freertos+test ## Measure beside peers, write bench/results/*.json
 	@$(MAKE) programs frameworks policies applications
@@ -267,7 +278,7 @@ agreement: setup-build+demo ## Compare what is simulated with what the native ru
 	@$(BUILD)/bin/catapults-bench agreement
 
 experiments: setup-build+demo ## Repeat experiments of papers: a table, a check and a plot of each, in bench/results/experiments
-	@$(MAKE) programs frameworks policies
+	@$(MAKE) programs frameworks policies applications
 	@$(MAKE) -C bench/experiments all
 	@$(BUILD)/bin/catapults-bench experiments
 

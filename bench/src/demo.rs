@@ -1,33 +1,39 @@
-//! The demonstration: CoW under the generic policy and under its own, as in Tables 1 and 2 of CATAPULTS 2005.
+//! The demonstration: CoW under a generic scheduler and under its own policy, as in Tables 1 and 2 of CATAPULTS 2005.
+
+mod page;
 
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::time::Instant;
 
 use anyhow::{Context, Result};
-use catapults_simulator::trace;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::client::{Errors, Load, Outcome};
 use crate::files::{self, Served};
+use crate::others::{self, BUSY, Reading};
 use crate::place::Place;
-use crate::process::Processors;
-use crate::server::Cow;
+use crate::process::{self, Processors};
+use crate::server::{Cow, Host};
 use crate::table;
 
 /// How much to measure.
 #[derive(Args, Debug)]
 pub struct Options {
+    /// Measure all workloads and numbers of handlers, not only those that show the point
+    #[arg(long)]
+    full: bool,
     /// How often each cell of the table is measured; its medians are shown
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
     /// Seconds for each measurement
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=600))]
     seconds: u32,
-    /// Clients that ask at the same time
-    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=4000))]
+    /// Clients that ask at the same time; GNU Pth has descriptors for 900
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=900))]
     connections: u32,
     /// Bytes of a response that a handler sends before the others have their turn
     ///
@@ -39,19 +45,59 @@ pub struct Options {
     keep_alive: bool,
 }
 
-/// The generic policy, then the one that is compared with it.
-const POLICIES: [&str; 2] = ["fifo", "cow"];
+/// Where CoW runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum On {
+    /// Our own runtime.
+    Native,
+    /// GNU Pth as Debian ships it: the host of the paper.
+    Pth,
+}
+
+impl On {
+    /// The generic scheduler, then the policy that is compared with it.
+    fn schedulers(self) -> [Host<'static>; 2] {
+        match self {
+            On::Native => [Host::Native("fifo"), Host::Native("cow")],
+            On::Pth => [Host::Pth(None), Host::Pth(Some("experiments/pth/policies/cow.so"))],
+        }
+    }
+}
+
+const SCHEDULERS: [&str; 2] = ["generic", "cow"];
 const HANDLERS: [usize; 3] = [5, 20, 100];
+const MIX: &str = "heavy-tailed mix";
+/// The cells that show the point: where ordering requests gains the most, on the paper's host and on ours, and where it loses.
+const POINT: [(On, &str, usize); 3] = [(On::Pth, MIX, 100), (On::Native, MIX, 100), (On::Native, "250K files", 100)];
 
 /// A row of the table: one workload with one number of handlers.
 pub struct Cell {
+    /// Where.
+    pub on: On,
     /// As the table calls it.
     pub workload: &'static str,
     /// How many handler threads.
     pub handlers: usize,
-    /// By policy, in the order of [`POLICIES`], the repeats.
+    /// By scheduler, in the order of [`SCHEDULERS`], the repeats.
     pub runs: [Vec<Run>; 2],
     files: Vec<Served>,
+}
+
+impl Cell {
+    /// What its row is about.
+    pub fn name(&self) -> String {
+        let host = match self.on {
+            On::Native => "",
+            On::Pth => "GNU Pth, ",
+        };
+        format!("{host}{} handlers, {}", self.handlers, self.workload)
+    }
+
+    /// Whether other programs took so much of the processors that its figures say little.
+    pub fn disturbed(&self) -> bool {
+        self.runs.iter().flatten().any(|run| run.others > BUSY)
+    }
 }
 
 /// One measurement.
@@ -62,60 +108,84 @@ pub struct Run {
     pub outcome: Outcome,
     /// The part of the time during which the server had something to do. What has nothing to do has nothing to order.
     pub busy: f64,
+    /// The part of the server's processor that other programs took.
+    pub others: f64,
     /// What the server had to say, if anything.
     pub messages: String,
 }
 
-/// Measures, prints the table, and writes the timeline.
+/// Measures, prints the table, and writes the page.
 ///
 /// # Errors
 ///
 /// When something is not built or installed, or a server or client does not do as it should.
 pub fn run(place: &Place, options: &Options) -> Result<()> {
+    let begin = Instant::now();
+    process::prefer();
     let processors = Processors::first_two()?;
     let work = place.folder("build/demo")?;
-    let mut cells = cells(&place.folder("build/demo/files")?)?;
-    let mut progress = Progress::new(u64::from(options.repeats) * (cells.len() * POLICIES.len()) as u64);
+    let mut both = vec![processors.server, processors.client];
+    both.dedup();
+    let at_rest = others::at_rest(&both)?;
+    if at_rest > BUSY {
+        eprintln!(
+            "demo: the machine is busy: other programs take {:.0} % of the processors that are used here. What is measured now \
+             may be chance; stop those programs, and run it again.",
+            at_rest * 100.0
+        );
+    }
+    let mut cells = cells(&place.folder("build/demo/files")?, options.full)?;
+    let mut progress = Progress::new(u64::from(options.repeats) * (cells.len() * SCHEDULERS.len()) as u64);
     for repeat in 0..options.repeats {
         for cell in &mut cells {
             // The two alternate, and who begins does too: what changes on the machine meanwhile is shared.
             let order = if repeat % 2 == 0 { [0, 1] } else { [1, 0] };
-            for policy in order {
-                progress.step(&format!("{}, {} handlers, {}", cell.workload, cell.handlers, POLICIES[policy]));
-                let run = measure(place, &work, processors, options, cell, policy, repeat)
-                    .with_context(|| format!("{}, {} handlers, {}", cell.workload, cell.handlers, POLICIES[policy]))?;
-                cell.runs[policy].push(run);
+            for scheduler in order {
+                let what = format!("{}, {}", cell.name(), SCHEDULERS[scheduler]);
+                progress.step(&what);
+                let run = measure(place, &work, processors, options, cell, scheduler, repeat).context(what)?;
+                cell.runs[scheduler].push(run);
             }
         }
     }
     progress.finish();
+    let page = page::write(place, &work, processors, &files::heavy_tailed(&work.join("files"))?)?;
 
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{}\n\n{}", table::of(&cells), table::in_short(&cells))?;
+    writeln!(out, "{}\n\n{}", table::of(&cells, options.full), table::in_short(&cells))?;
     for note in notes(&cells, options, processors) {
         writeln!(out, "{note}")?;
     }
     write_results(&work.join("results.json"), &cells)?;
     writeln!(out, "Every repeat: {}", place.short(&work.join("results.json")))?;
-    let timeline = timeline(place, &work, processors, options, &cells)?;
-    writeln!(out, "Who ran when: open {} at https://ui.perfetto.dev or chrome://tracing", place.short(&timeline))?;
+    writeln!(
+        out,
+        "Who ran when, and why, under both: {}, a page that a browser opens (xdg-open {0}; keys: ?)",
+        place.short(&page)
+    )?;
+    let rest = if options.full { "" } else { "; `make demo-full` measures the other workloads, too" };
+    writeln!(out, "Measured in {} s{rest}", begin.elapsed().as_secs())?;
     Ok(())
 }
 
-fn cells(root: &Path) -> Result<Vec<Cell>> {
+/// Those that show the point come first.
+fn cells(root: &Path, full: bool) -> Result<Vec<Cell>> {
     let workloads = [
         ("90K files", files::single(root, "90k", 90_000)?),
         ("250K files", files::single(root, "250k", 250_000)?),
         ("4 byte files", files::single(root, "4", 4)?),
-        ("heavy-tailed mix", files::heavy_tailed(root)?),
+        (MIX, files::heavy_tailed(root)?),
     ];
-    let cell = |workload: &(&'static str, Vec<Served>), handlers| Cell {
-        workload: workload.0,
-        handlers,
-        runs: [Vec::new(), Vec::new()],
-        files: workload.1.clone(),
+    let mut wanted = POINT.to_vec();
+    if full {
+        let all = workloads.iter().flat_map(|(workload, _)| HANDLERS.map(|handlers| (On::Native, *workload, handlers)));
+        wanted.extend(all.filter(|cell| !POINT.contains(cell)));
+    }
+    let cell = |(on, workload, handlers)| {
+        let files = workloads.iter().find(|(name, _)| *name == workload).context("no such workload")?.1.clone();
+        Ok(Cell { on, workload, handlers, runs: [Vec::new(), Vec::new()], files })
     };
-    Ok(workloads.iter().flat_map(|workload| HANDLERS.map(|handlers| cell(workload, handlers))).collect())
+    wanted.into_iter().map(cell).collect()
 }
 
 fn measure(
@@ -124,12 +194,12 @@ fn measure(
     processors: Processors,
     options: &Options,
     cell: &Cell,
-    policy: usize,
+    scheduler: usize,
     repeat: u32,
 ) -> Result<Run> {
     let (root, log) = (work.join("files"), work.join("server.log"));
     let cow = Cow {
-        policy: POLICIES[policy],
+        on: cell.on.schedulers()[scheduler],
         handlers: cell.handlers,
         root: &root,
         turn: Some(options.turn),
@@ -146,32 +216,44 @@ fn measure(
         processors: &[processors.client],
         seed: u64::from(repeat),
     };
-    let before = server.busy_seconds()?;
+    let before = server.times()?;
+    let reading = Reading::now(&[processors.server], before.ran)?;
     let outcome = load.run(place, server.address())?;
-    let used = server.busy_seconds()? - before;
+    let after = server.times()?;
+    // Who takes the client's processor makes the client the limit, which `busy` shows. If it is the same, all else is one.
+    let others = match processors.shared() {
+        false => Reading::now(&[processors.server], after.ran)?.others_since(&reading),
+        true => 0.0,
+    };
+    let used = (after.ran + after.waited) - (before.ran + before.waited);
     let busy = used * 1e6 / outcome.microseconds as f64;
-    Ok(Run { outcome, busy, messages: server.stop()? })
+    Ok(Run { outcome, busy, others, messages: server.stop()? })
 }
 
 fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<String> {
     let mut notes = vec![format!(
-        "\nCoW under fifo.sched (threads run in the order in which they became ready) and under cow.sched (no accept while out of \
-         descriptors,\nthe response nearest completion first). {} clients, {}; responses are sent {} bytes a turn; {} s a run, \
-         medians of {} runs.\n\
-         ratio: how many times better cow is; below 1 it loses (marked -). ~: the repeats of the two overlap, so it may be chance.\n\
-         paper: the same ratio in CATAPULTS 2005, Tables 1 and 2 (GNU Pth, httperf, 2005's machines; its clients are not told).",
+        "\nCoW under a generic scheduler (fifo.sched: threads run in the order in which they became ready; on GNU Pth, Pth's own) and \
+         under\ncow.sched (no accept while out of descriptors, the response nearest completion first). {} clients, {};\n\
+         responses are sent {} bytes a turn; {} s a run, medians of {} runs.\n\
+         ratio: how many times better cow is; below 1 it loses (marked -). ~: the repeats of the two overlap, so it may be chance.",
         options.connections,
         if options.keep_alive { "connections kept open" } else { "a connection for each request" },
         options.turn,
         options.seconds,
         options.repeats,
     )];
+    if options.full {
+        notes.push(
+            "paper: the same ratio in CATAPULTS 2005, Tables 1 and 2 (GNU Pth, httperf, 2005's machines; its clients are not told)."
+                .to_owned(),
+        );
+    }
     if processors.shared() {
         notes.push("There is only one processor: client and server shared it, so take no ratio seriously.".to_owned());
     }
     for cell in cells {
-        for (policy, runs) in POLICIES.iter().zip(&cell.runs) {
-            let name = format!("{}, {} handlers, {policy}", cell.workload, cell.handlers);
+        for (scheduler, runs) in SCHEDULERS.iter().zip(&cell.runs) {
+            let name = format!("{}, {scheduler}", cell.name());
             if let Some(run) = runs.iter().find(|run| run.outcome.errors != Errors::default()) {
                 notes.push(format!("! {name}: {} of {} requests", run.outcome.errors, run.outcome.requests));
             }
@@ -180,18 +262,19 @@ fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<Strin
             }
         }
     }
+    notes.push(disturbance(cells));
     // Throughput and percentiles do not show who waits behind all shorter ones.
-    let slowest = |policy: usize| {
-        cells.iter().flat_map(|cell| &cell.runs[policy]).map(|run| run.outcome.max).max().unwrap_or(0) as f64 / 1000.0
+    let slowest = |scheduler: usize| {
+        cells.iter().flat_map(|cell| &cell.runs[scheduler]).map(|run| run.outcome.max).max().unwrap_or(0) as f64
+            / 1000.0
     };
     notes.push(format!(
-        "The slowest response of all: {:.0} ms under fifo, {:.0} ms under cow.",
+        "The slowest response of all: {:.0} ms under the generic scheduler, {:.0} ms under cow (cow_fair.sched bounds it: make experiments).",
         slowest(0),
         slowest(1)
     ));
     let idle = |cell: &&Cell| cell.runs.iter().flatten().any(|run| run.busy < 0.9);
-    let names: Vec<String> =
-        cells.iter().filter(idle).map(|cell| format!("{} with {} handlers", cell.workload, cell.handlers)).collect();
+    let names: Vec<String> = cells.iter().filter(idle).map(Cell::name).collect();
     if !names.is_empty() {
         notes.push(format!(
             "The client, not the server, was the limit for a tenth of the time or more (and while a server idles, its policy has \
@@ -202,54 +285,38 @@ fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<Strin
     notes
 }
 
+/// Whether other programs were in the way.
+fn disturbance(cells: &[Cell]) -> String {
+    let runs = || cells.iter().flat_map(|cell| cell.runs.iter().flatten());
+    let most = runs().map(|run| run.others).fold(0.0, f64::max) * 100.0;
+    let disturbed = runs().filter(|run| run.others > BUSY).count();
+    if disturbed == 0 {
+        return format!("Other programs took at most {most:.0} % of the server's processor.");
+    }
+    format!(
+        "! The machine was too busy to judge: other programs took up to {most:.0} % of the server's processor, and more than {:.0} % in \
+         {disturbed} of {} runs\n  (rows marked *). Differences in these rows may be theirs. Stop those programs, and run it again.",
+        BUSY * 100.0,
+        runs().count()
+    )
+}
+
 fn write_results(path: &Path, cells: &[Cell]) -> Result<()> {
     #[derive(Serialize)]
     struct Entry<'a> {
+        on: On,
         workload: &'a str,
         handlers: usize,
-        fifo: &'a [Run],
+        generic: &'a [Run],
         cow: &'a [Run],
     }
-    let entries: Vec<Entry<'_>> = cells
-        .iter()
-        .map(|cell| Entry { workload: cell.workload, handlers: cell.handlers, fifo: &cell.runs[0], cow: &cell.runs[1] })
-        .collect();
+    let entry = |cell| {
+        let Cell { on, workload, handlers, runs: [generic, cow], .. }: &Cell = cell;
+        Entry { on: *on, workload, handlers: *handlers, generic, cow }
+    };
+    let entries: Vec<Entry<'_>> = cells.iter().map(entry).collect();
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     serde_json::to_writer_pretty(BufWriter::new(file), &entries).context("cannot write the results")
-}
-
-/// A second of the mix under cow.sched, as a timeline of its newest events.
-fn timeline(place: &Place, work: &Path, processors: Processors, options: &Options, cells: &[Cell]) -> Result<PathBuf> {
-    let cell = cells.iter().find(|cell| cell.files.len() > 1 && cell.handlers == 20).context("no cell has the mix")?;
-    let (root, log, recorded) = (work.join("files"), work.join("server.log"), work.join("timeline.trace"));
-    let cow = Cow {
-        policy: "cow",
-        handlers: cell.handlers,
-        root: &root,
-        turn: Some(options.turn),
-        trace: Some(&recorded),
-        log: &log,
-    };
-    let server = cow.start(place, processors)?;
-    let load = Load {
-        connections: 40,
-        seconds: 1,
-        close: true,
-        files: &cell.files,
-        seed: 1,
-        processors: &[processors.client],
-    };
-    load.run(place, server.address())?;
-    server.stop()?;
-
-    let recording = File::open(&recorded).with_context(|| format!("the server left no {}", recorded.display()))?;
-    let mut trace = trace::Reader::new(recording).with_context(|| format!("{}", recorded.display()))?;
-    let path = work.join("timeline.json");
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    // Some 100 bytes a record: a browser opens a few megabytes at once.
-    trace.newest(30_000).with_context(|| format!("{}", recorded.display()))?;
-    trace::export_chrome(&mut trace, BufWriter::new(file), &mut || ()).context("cannot write the timeline")?;
-    Ok(path)
 }
 
 /// A bar on a terminal; elsewhere a line now and then.
@@ -274,7 +341,7 @@ impl Progress {
                 bar.set_position(self.done);
                 bar.set_message(what.to_owned());
             }
-            None if self.done.is_multiple_of(12) => eprintln!("demo: run {} of {}: {what}", self.done + 1, self.steps),
+            None if self.done.is_multiple_of(6) => eprintln!("demo: run {} of {}: {what}", self.done + 1, self.steps),
             None => {}
         }
         self.done += 1;

@@ -1,6 +1,7 @@
 //! Experiments of papers, repeated. Each is a folder of `bench/experiments`: a program, and a description of what is run, what is plotted
 //! and what must hold.
 
+mod answers;
 mod description;
 mod distribution;
 mod plot;
@@ -31,7 +32,7 @@ pub struct Options {
     /// How often each point is measured, in turn; otherwise what the experiment says
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
-    /// Run the first two points, or short phases, once, to see that everything runs; judge nothing, write nothing
+    /// Run the first points, or short phases, once, to see that everything runs; judge nothing, write nothing
     #[arg(long)]
     short: bool,
     /// Do not write bench/results
@@ -143,6 +144,7 @@ fn judge(description: &Description, measured: serde_json::Value, short: bool) ->
             let runs: Vec<shares::Run> = serde_json::from_value(measured)?;
             Ok(shares::judge(description, &runs, &phases(description, short)?, *stacked))
         }
+        Check::Answers(check) => answers::judge(description, check, &serde_json::from_value::<Vec<_>>(measured)?),
     }
 }
 
@@ -196,6 +198,9 @@ fn carry_out(
             }
             serde_json::to_value(&runs)?
         }
+        Check::Answers(check) => {
+            serde_json::to_value(answers::measure(place, name, description, check, repeats, short)?)?
+        }
     };
     Ok((judge(description, measured.clone(), short)?, measured))
 }
@@ -204,7 +209,8 @@ fn carry_out(
 fn output(place: &Place, name: &str, description: &Description, arguments: &[String]) -> Result<String> {
     let program = description.program.clone().unwrap_or_else(|| format!("experiments/{name}"));
     let program = place.built(&program, "experiments")?;
-    let policy = place.built(&description.policy, "build")?;
+    let policy = description.policy.as_ref().with_context(|| format!("{name} names no policy"))?;
+    let policy = place.built(policy, "build")?;
     let mut command = limited(&program, &[Processors::first_two()?.server]);
     let output = command.args(arguments).env("CATAPULTS_POLICY", &policy).output()?;
     let said = String::from_utf8_lossy(&output.stderr);

@@ -6,6 +6,7 @@ mod client;
 mod demo;
 mod experiments;
 mod files;
+mod others;
 mod place;
 mod process;
 mod results;

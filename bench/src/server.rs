@@ -20,10 +20,19 @@ pub struct Server {
     log: PathBuf,
 }
 
+/// Of a server, in seconds. In the sum of the two it had something to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// On its processor.
+    pub ran: f64,
+    /// Ready, while another program had the processor.
+    pub waited: f64,
+}
+
 /// CoW, ready to be started.
 pub struct Cow<'a> {
-    /// Of the policy that it runs under: `build/policies/NAME.so`.
-    pub policy: &'a str,
+    /// On which host, and who decides there.
+    pub on: Host<'a>,
     /// How many handler threads.
     pub handlers: usize,
     /// The folder that it serves.
@@ -36,6 +45,15 @@ pub struct Cow<'a> {
     pub log: &'a Path,
 }
 
+/// Whose threads a server has.
+#[derive(Clone, Copy, Debug)]
+pub enum Host<'a> {
+    /// The native runtime under a policy of the library: `build/policies/NAME.so`.
+    Native(&'a str),
+    /// GNU Pth under a policy that is built for it, a file below `build`; without one, Pth's own scheduler.
+    Pth(Option<&'a str>),
+}
+
 impl Cow<'_> {
     /// Starts it and waits until it answers.
     ///
@@ -43,15 +61,26 @@ impl Cow<'_> {
     ///
     /// When it is not built, ends at once, or does not answer in time.
     pub fn start(&self, place: &Place, processors: Processors) -> Result<Server> {
-        let program = place.built("cow/cow", "build")?;
-        let policy = place.built(&format!("policies/{}.so", self.policy), "build")?;
+        let program = match self.on {
+            Host::Native(_) => place.built("cow/cow", "build")?,
+            Host::Pth(_) => place.built("cow/cow-pth", "build")?,
+        };
         let port = free_port()?;
         let mut command = process::pinned(program, &[processors.server]);
         command.args(["--port", &port.to_string(), "--handlers", &self.handlers.to_string()]).arg(self.root);
         if let Some(turn) = self.turn {
             command.args(["--chunk", &turn.to_string()]);
         }
-        command.env("CATAPULTS_POLICY", policy).env_remove("CATAPULTS_TRACE");
+        for variable in ["CATAPULTS_POLICY", "PTH_SCHED", "CATAPULTS_TRACE"] {
+            command.env_remove(variable);
+        }
+        match self.on {
+            Host::Native(policy) => {
+                command.env("CATAPULTS_POLICY", place.built(&format!("policies/{policy}.so"), "build")?)
+            }
+            Host::Pth(Some(policy)) => command.env("PTH_SCHED", place.built(policy, "experiments")?),
+            Host::Pth(None) => &mut command,
+        };
         if let Some(trace) = self.trace {
             command.env("CATAPULTS_TRACE", trace);
         }
@@ -176,24 +205,25 @@ impl Server {
         Ok(std::io::copy(&mut reader.by_ref(), &mut std::io::sink())?)
     }
 
-    /// For how long it has had something to do so far, in seconds: running, or ready and waiting for its processor.
+    /// What it has used and waited for so far.
     ///
     /// # Errors
     ///
     /// When it has ended.
-    pub fn busy_seconds(&self) -> Result<f64> {
+    pub fn times(&self) -> Result<Times> {
         let pid = self.child.id();
         let workers = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        let mut nanoseconds = 0;
+        let mut times = Times { ran: 0.0, waited: 0.0 };
         for process in std::iter::once(pid.to_string()).chain(workers.split_whitespace().map(str::to_owned)) {
             let path = format!("/proc/{process}/schedstat");
             let statistics = std::fs::read_to_string(&path)
                 .with_context(|| format!("cannot read {path}: has the server ended?\n{}", self.messages()))?;
             // Time on a processor, time in its queue, and a count.
-            nanoseconds +=
-                statistics.split_whitespace().take(2).filter_map(|number| number.parse::<u64>().ok()).sum::<u64>();
+            let mut numbers = statistics.split_whitespace().filter_map(|number| number.parse::<u64>().ok());
+            times.ran += numbers.next().unwrap_or(0) as f64 / 1e9;
+            times.waited += numbers.next().unwrap_or(0) as f64 / 1e9;
         }
-        Ok(nanoseconds as f64 / 1e9)
+        Ok(times)
     }
 
     /// Ends it, and says what it had to say while it ran.
@@ -209,6 +239,17 @@ impl Server {
             bail!("the server did not end within five seconds of SIGTERM:\n{}", self.messages());
         }
         Ok(self.messages())
+    }
+
+    /// Ends it at once, whatever it does.
+    ///
+    /// # Errors
+    ///
+    /// When its end cannot be waited for.
+    pub fn cut(mut self) -> Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
     }
 
     /// The last of its messages.

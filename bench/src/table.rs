@@ -36,14 +36,15 @@ const PAPER: [(&str, usize, [f64; 2], [f64; 2]); 9] = [
     ("4 byte files", 100, [463_093.0, 464_457.0], [333.0, 346.0]),
 ];
 
-/// The medians of all cells and how the policies compare, and in the last row the geometric means of the ratios.
-pub fn of(cells: &[Cell]) -> Table {
+/// The medians of all cells and how the policies compare; in `full` with what the paper says of some, and with the geometric means of
+/// the ratios in the last row.
+pub fn of(cells: &[Cell], full: bool) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     let mut head = vec!["".to_owned()];
     for (index, quantity) in QUANTITIES.iter().enumerate() {
-        head.extend([format!("{}\nfifo", quantity.title), "\ncow".to_owned(), "\nratio".to_owned()]);
-        if index < 2 {
+        head.extend([format!("{}\ngeneric", quantity.title), "\ncow".to_owned(), "\nratio".to_owned()]);
+        if full && index < 2 {
             head.push("\npaper".to_owned());
         }
     }
@@ -51,7 +52,7 @@ pub fn of(cells: &[Cell]) -> Table {
     table.set_header(head);
     let mut all = [const { Vec::new() }; QUANTITIES.len()];
     for cell in cells {
-        table.add_row(row(cell, &mut all));
+        table.add_row(row(cell, &mut all, full));
     }
     let mut last = vec!["geometric mean".to_owned()];
     for (index, ratios) in all.iter().enumerate() {
@@ -60,7 +61,9 @@ pub fn of(cells: &[Cell]) -> Table {
             last.push("".to_owned());
         }
     }
-    table.add_row(last);
+    if full {
+        table.add_row(last);
+    }
     for column in table.column_iter_mut().skip(1).take(columns) {
         column.set_cell_alignment(CellAlignment::Right);
         column.set_padding((1, 0));
@@ -73,11 +76,11 @@ pub fn in_short(cells: &[Cell]) -> String {
     let mut ratios = Vec::new();
     for cell in cells {
         for quantity in &QUANTITIES {
-            let [fifo, cow] = values(cell, quantity);
-            if !overlap(&fifo, &cow) {
+            let [generic, cow] = values(cell, quantity);
+            if !overlap(&generic, &cow) {
                 let title = quantity.title.trim_end_matches(" ms");
-                let ratio = better([median(&fifo), median(&cow)], quantity.more_is_better);
-                ratios.push((ratio, format!("{title}, {} with {} handlers", cell.workload, cell.handlers)));
+                let ratio = better([median(&generic), median(&cow)], quantity.more_is_better);
+                ratios.push((ratio, format!("{title}, {}", cell.name())));
             }
         }
     }
@@ -96,17 +99,18 @@ fn values(cell: &Cell, quantity: &Quantity) -> [Vec<f64>; 2] {
     [0, 1].map(|policy| cell.runs[policy].iter().map(|run: &Run| (quantity.of)(&run.outcome)).collect())
 }
 
-fn row(cell: &Cell, all: &mut [Vec<f64>]) -> Vec<String> {
+fn row(cell: &Cell, all: &mut [Vec<f64>], full: bool) -> Vec<String> {
     let failed = cell.runs.iter().flatten().any(|run| run.outcome.errors != Default::default());
-    let mark = if failed { " !" } else { "" };
-    let mut row = vec![format!("{} handlers, {}{mark}", cell.handlers, cell.workload)];
+    let marks = [(failed, " !"), (cell.disturbed(), " *")];
+    let marks: String = marks.iter().filter(|(marked, _)| *marked).map(|(_, mark)| *mark).collect();
+    let mut row = vec![format!("{}{marks}", cell.name())];
     for (index, (quantity, ratios)) in QUANTITIES.iter().zip(all).enumerate() {
-        let [fifo, cow] = values(cell, quantity);
-        let ratio = better([median(&fifo), median(&cow)], quantity.more_is_better);
+        let [generic, cow] = values(cell, quantity);
+        let ratio = better([median(&generic), median(&cow)], quantity.more_is_better);
         ratios.push(ratio);
         let number = |value: f64| format!("{value:.*}", quantity.decimals);
-        row.extend([number(median(&fifo)), number(median(&cow)), shown(ratio, overlap(&fifo, &cow))]);
-        if index < 2 {
+        row.extend([number(median(&generic)), number(median(&cow)), shown(ratio, overlap(&generic, &cow))]);
+        if full && index < 2 {
             let paper = PAPER.iter().find(|paper| (paper.0, paper.1) == (cell.workload, cell.handlers));
             row.push(paper.map_or("".to_owned(), |paper| {
                 shown(better([paper.2, paper.3][index], quantity.more_is_better), false)

@@ -19,7 +19,7 @@ use crate::client::Load;
 use crate::files::{self, Served};
 use crate::place::Place;
 use crate::process::Processors;
-use crate::server::Cow;
+use crate::server::{Cow, Host};
 use crate::statistics::median;
 
 /// What is recorded, then what is predicted.
@@ -224,7 +224,7 @@ fn record(
     let work = place.folder("build/agreement")?;
     let (log, trace) = (work.join("server.log"), work.join(format!("cow.{policy}.trace")));
     let (handlers, turn) = (HANDLERS, Some(TURN));
-    let cow = Cow { policy, handlers, root, turn, trace: Some(&trace), log: &log };
+    let cow = Cow { on: Host::Native(policy), handlers, root, turn, trace: Some(&trace), log: &log };
     let server = cow.start(place, processors)?;
     server.warm(served)?;
     let load = Load {

@@ -10,7 +10,7 @@ use crate::files;
 use crate::place::Place;
 use crate::process::Processors;
 use crate::results::Goal;
-use crate::server::{Cow, Nginx, Server};
+use crate::server::{Cow, Host, Nginx, Server};
 use crate::statistics::median;
 
 /// Clients that ask at the same time; CoW gets as many handlers, as each keeps its connection.
@@ -24,7 +24,7 @@ pub fn measure(place: &Place, repeats: u32, seconds: u32) -> Result<(Value, Vec<
     let log = work.join("cow.log");
     let workloads =
         [("4-byte files", files::single(&root, "4", 4)?), ("250 K files", files::single(&root, "250k", 250_000)?)];
-    let cow = Cow { policy: "fifo", handlers: CONNECTIONS, root: &root, turn: None, trace: None, log: &log };
+    let cow = Cow { on: Host::Native("fifo"), handlers: CONNECTIONS, root: &root, turn: None, trace: None, log: &log };
     let nginx = Nginx { root: &root, work: &work };
 
     let mut outcomes = BTreeMap::<String, Vec<Outcome>>::new();

@@ -7,7 +7,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// An experiment. Its program is run as `PROGRAM SERIES PANEL POINT`, for each of these, and prints lines `value NUMBER`. If the check
-/// is about shares, it is run as `PROGRAM PANEL TICKS`, and prints lines `value TICKS NUMBER…`, a number for each series.
+/// is about shares, it is run as `PROGRAM PANEL TICKS`, and prints lines `value TICKS NUMBER…`, a number for each series. If it is about
+/// answers, the program is CoW on GNU Pth: a series names its policy, a panel the files that are asked for, a point the handlers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
@@ -19,8 +20,9 @@ pub struct Description {
     pub notes: Vec<String>,
     /// The program, below `build`; by default that of the experiment's folder.
     pub program: Option<String>,
-    /// A file below `build` that ours decides by.
-    pub policy: String,
+    /// A file below `build` that ours decides by. A server has one for each series.
+    #[serde(default)]
+    pub policy: Option<String>,
     /// What is compared, by the names in the legend: the program's first arguments. If the check is about shares: threads.
     pub series: IndexMap<String, Vec<String>>,
     /// A plot each, by title: the next arguments.
@@ -90,6 +92,69 @@ pub enum Check {
         /// By what begins it: the shares of those series that have one.
         phases: IndexMap<String, IndexMap<String, f64>>,
     },
+    /// How many requests a server answers, and how soon: how many times better than under the first series.
+    Answers(Answers),
+}
+
+/// A web server under several schedulers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answers {
+    /// Clients that ask at the same time, with a connection for each request.
+    pub clients: u32,
+    /// Bytes of a response that a handler sends before the others have their turn.
+    pub turn: u32,
+    /// How long each measurement takes.
+    pub seconds: u32,
+    /// What the paper measured.
+    pub paper: Paper,
+    /// What must hold where the paper has no figures.
+    pub promises: Vec<Promise>,
+}
+
+/// Tables of a paper: by panel, for each point the generic scheduler's figure and that of its own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// The series that stands for the paper's own scheduler: it must gain as much.
+    pub series: String,
+    /// Pages that were served.
+    pub requests: IndexMap<String, Vec<[f64; 2]>>,
+    /// Response times.
+    pub mean: IndexMap<String, Vec<[f64; 2]>>,
+}
+
+/// So many times better than another series, at points of a panel.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Promise {
+    /// Where.
+    pub panel: String,
+    /// Who.
+    pub series: String,
+    /// In what.
+    pub quantity: Quantity,
+    /// The bound.
+    pub at_least: f64,
+    /// Than whom.
+    pub than: String,
+    /// At these points only.
+    #[serde(default)]
+    pub points: Vec<u32>,
+}
+
+/// What is measured of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// How many a second.
+    Requests,
+    /// Response times, on average.
+    Mean,
+    /// Half of them took no longer.
+    Half,
+    /// None took longer.
+    Slowest,
 }
 
 /// What must hold at each point: the median of what it says of each round.
@@ -132,7 +197,7 @@ impl Description {
         let description: Description =
             serde_json::from_str(&text).with_context(|| format!("{} describes no experiment", path.display()))?;
         let Description { panels, points, repeats, check, .. } = &description;
-        let many = matches!(check, Check::Points(_));
+        let many = matches!(check, Check::Points(_) | Check::Answers(_));
         ensure!(!panels.is_empty() && *repeats > 0, "{}: nothing to run", path.display());
         ensure!(many != points.is_empty(), "{}: points have points, all else has none", path.display());
         for name in description.named() {
@@ -157,6 +222,10 @@ impl Description {
             Check::Distribution { within, beyond, .. } => vec![within, beyond],
             Check::Shares { phases, .. } => {
                 phases.values().flat_map(|phase| phase.keys().map(String::as_str)).collect()
+            }
+            Check::Answers(answers) => {
+                let promised = answers.promises.iter().flat_map(|promise| [&promise.series, &promise.than]);
+                promised.chain([&answers.paper.series]).map(String::as_str).collect()
             }
         }
     }

@@ -38,6 +38,7 @@ pub const VARIANTS: &[Variant] = &[
     Variant { name: "fifo, epoll", sanitized: false, policy: Policy::Library("fifo"), io: "epoll" },
     Variant { name: "cow", sanitized: false, policy: Policy::Library("cow"), io: "io_uring" },
     Variant { name: "Pth, figures 9 and 10", sanitized: false, policy: Policy::Pth("tests/figures/cow.sched"), io: "" },
+    Variant { name: "cow_fair", sanitized: false, policy: Policy::Library("cow_fair"), io: "epoll" },
     Variant { name: "Pth, cow", sanitized: false, policy: Policy::Pth("policies/cow.sched"), io: "" },
     Variant { name: "cow, sanitizers", sanitized: true, policy: Policy::Library("cow"), io: "io_uring" },
 ];
