@@ -26,6 +26,19 @@ fn no_folders_include_each_other() {
     none(&circles(&folders, 1), "a layer knows those below it: declare what it needs of others in it");
 }
 
+/// The interface that applications see chooses what its record of a thread has, and where that lies.
+#[test]
+fn the_interface_alone_knows_its_record_of_a_thread() {
+    const RECORD: &str = "catapults_handle";
+    let files = |may: bool| {
+        let all =
+            sources().into_iter().filter(move |file| ["threads", "io", "include"].contains(&&*folder(file)) == may);
+        all.filter(|file| text(&format!("{RUNTIME}{file}")).contains(RECORD)).collect::<Vec<_>>()
+    };
+    assert!(files(true).contains(&"threads/handle.h".to_owned()), "no file declares the record");
+    none(&files(false), "name what is needed of a thread in process/member.h, or ask by process/face.h");
+}
+
 #[test]
 fn few_files_include_each_other() {
     none(&circles(&includes(), MOST_IN_A_CIRCLE), "split what they have in common off");

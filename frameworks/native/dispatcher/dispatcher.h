@@ -21,7 +21,7 @@
  * new thread holds it until dispatcher_begin. With one processor that is never interrupted there is nothing to do. */
 struct dispatcher_guard {
     bool guarded; /* there is something to do: */
-    bool regains; /* the same of handle_regain (process/handle.h) */
+    bool regains; /* the same of member_regain (process/member.h) */
     bool several; /* processors: what is used outside of this needs atomic instructions */
     void (*enter)(void), (*leave)(void);
     void (*regain)(void);
@@ -53,7 +53,7 @@ void dispatcher_carry_on(struct processor *processor, int *error_number, struct 
 /* Returns the driver before. */
 const struct dispatcher_driver *dispatcher_set_driver(const struct dispatcher_driver *driver);
 
-/* The caller. Needs handle_regain, but no dispatcher_enter. */
+/* The caller. Needs member_regain, but no dispatcher_enter. */
 struct dispatcher_thread *dispatcher_self(void);
 
 /* Blocks the running thread until dispatcher_unblock. Returns 0, or ETIMEDOUT if the instant came first; the caller

@@ -53,7 +53,7 @@ static int select_with(struct selection *selection, int64_t instant) {
             return found < 0 ? io_failed(found) : found;
         error = wait(selection, instant);
         if (error == ERESTART)
-            error = signals_run(selection->thread) == SIGNALS_NONE ? 0 : EINTR;
+            error = signals_run(&selection->thread->member) == SIGNALS_NONE ? 0 : EINTR;
         last = error == ETIMEDOUT;
     }
     return io_failed(-error);
@@ -192,12 +192,10 @@ static int wait(struct selection *selection, int64_t instant) {
 }
 
 /* No other thread runs until all posts are made, nor while they are withdrawn. */
-void io_forget_selection(struct catapults_handle *thread) {
-    const struct selection *selection = thread->selects;
-    for (size_t i = 0; selection && i < selection->count; i++)
+void io_forget_selection(const struct selection *selection) {
+    for (size_t i = 0; i < selection->count; i++)
         if (selection->posts[i].posted && selection->sources[i].kind == CATAPULTS_SOURCE_PORT)
             port_unwatch(selection->sources[i].of.port, &selection->posts[i].port.selector);
-    thread->selects = NULL;
 }
 
 /* 0; EAGAIN: look at once; EINVAL, ENOMEM. */
@@ -266,7 +264,7 @@ static bool withdraw(struct selection *selection, size_t index) {
 static void port_is_ready_now(struct port_selector *selector) {
     struct post *post = (struct post *)((char *)selector - offsetof(struct post, port.selector));
     if (waiters_may_wake(post->port.thread))
-        dispatcher_unblock_only(&post->port.thread->dispatched);
+        dispatcher_unblock_only(&post->port.thread->member.dispatched);
 }
 
 /* What the policy is told: a descriptor, if there is one; else a port; else a thread; else an instant. */

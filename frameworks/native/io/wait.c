@@ -31,7 +31,8 @@ int io_wait_begin(struct io_wait *wait, int descriptor) {
 int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason, int64_t instant) {
     int early = 0; /* why the wait ended early: ETIMEDOUT, ECANCELED, ERESTART */
     if (started == 0 && !wait->done)
-        early = (reason == BLOCK_IO_FILE ? cancel_block_only : cancel_block)(handle_of(wait->thread), reason, instant);
+        early = (reason == BLOCK_IO_FILE ? cancel_block_only : cancel_block)(handle_of(member_of(wait->thread)), reason,
+                                                                             instant);
     else if (started != 0)
         wait->local = true;
     if (wait->done)
@@ -48,7 +49,7 @@ int io_wait_end(struct io_wait *wait, int started, enum dispatcher_reason reason
     return wait->result == -ECANCELED ? -EAGAIN : wait->result;
 }
 
-int io_interrupted(void) { return signals_run(handle_self()) == SIGNALS_EINTR ? -EINTR : 0; }
+int io_interrupted(void) { return signals_run(member_self()) == SIGNALS_EINTR ? -EINTR : 0; }
 
 int io_wait_enlist(struct io_wait *wait, int descriptor) {
     struct io_descriptor *state;

@@ -68,13 +68,6 @@ void catapults_account(void) {
     dispatcher_leave();
 }
 
-int64_t catapults_consumed(catapults_t thread) {
-    dispatcher_enter();
-    int64_t consumed = dispatcher_consumed_by(&thread->dispatched);
-    dispatcher_leave();
-    return consumed;
-}
-
 int64_t catapults_scheduler_consumed(catapults_scheduler_t scheduler) {
     dispatcher_enter();
     int64_t consumed = dispatcher_consumed_by(&scheduler->dispatched->record);

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_ACCOUNT_H
 #define CATAPULTS_PROCESS_ACCOUNT_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* Sets host->sample, if accounting is to be statistical. */
 void account_prepare(const struct catapults_options *options, struct dispatcher_host *host);

@@ -300,13 +300,13 @@ struct stopped {
 static uint64_t blocked_signals; /* outside of the application's own handlers */
 
 /* For the thread in whose name an upcall goes on: its signals wait for the end of that. NULL: it looks by itself. */
-static struct catapults_handle *begin_to_look(struct dispatcher_thread *thread) {
+static struct member *begin_to_look(struct dispatcher_thread *thread) {
     const struct processor *here = processor_here();
     if (thread == &here->idle || here->attends || thread->state == THREAD_ENDED ||
-        handle_of(thread)->signals.place != SIGNAL_PLACE_ELSEWHERE)
+        member_of(thread)->signals.place != SIGNAL_PLACE_ELSEWHERE)
         return NULL;
-    __atomic_store_n(&handle_of(thread)->signals.place, SIGNAL_PLACE_UPCALL, __ATOMIC_SEQ_CST);
-    return handle_of(thread);
+    __atomic_store_n(&member_of(thread)->signals.place, SIGNAL_PLACE_UPCALL, __ATOMIC_SEQ_CST);
+    return member_of(thread);
 }
 
 /* Its own code, and in no handler that it has of the kernel, as in `preemption_where`; or what has sent the signal. */
@@ -319,7 +319,7 @@ static bool lets_handlers_in(const ucontext_t *context, const siginfo_t *sent) {
 }
 
 /* Whether the thread has handlers to run, and may here. `sent`: the signal for which it was interrupted, or zero. */
-static bool has_to_handle(struct catapults_handle *self, const ucontext_t *context, const siginfo_t *sent) {
+static bool has_to_handle(struct member *self, const ucontext_t *context, const siginfo_t *sent) {
     if (!self)
         return false;
     __atomic_store_n(&self->signals.place, SIGNAL_PLACE_ELSEWHERE, __ATOMIC_SEQ_CST);
@@ -341,7 +341,7 @@ static bool may_go_on(void) { return forking || !*(volatile bool *)&carried[sa_s
 /* In the name of the thread, on its own stack; held. */
 static _Noreturn void handle_signals(void *stopped_) {
     struct stopped stopped = *(const struct stopped *)stopped_; /* which is on the stack of the upcall */
-    struct catapults_handle *self = handle_here();
+    struct member *self = member_here();
     tools_come(&self->dispatched.context.tools);
     stopped.before = self->signals.stopped;
     self->signals.stopped = &stopped;
@@ -370,7 +370,7 @@ static _Noreturn void call_handlers(struct stopped *stopped) {
     sa_call(stopped->context, handle_signals, stopped);
 }
 
-void activations_forget(struct catapults_handle *self, const struct stopped *until) {
+void activations_forget(struct member *self, const struct stopped *until) {
     while (self->signals.stopped != until) {
         sa_forget(self->signals.stopped->context);
         self->signals.stopped = self->signals.stopped->before;
@@ -414,7 +414,7 @@ static void upcall_of_several(enum sa_upcall type, struct sa_t *sas[], int event
     case SA_UPCALL_USER: {
         follow();
         struct dispatcher_thread *self = dispatcher_self();
-        struct catapults_handle *looks = begin_to_look(self);
+        struct member *looks = begin_to_look(self);
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         tell_one_of_several(type, sas, events, sent, mine);
@@ -483,7 +483,7 @@ static void upcall(int type, struct sa_t *sas[], int events, int interrupted, vo
     bool handles = false;
     if (type != SA_UPCALL_NEWPROC) {
         struct dispatcher_thread *self = dispatcher_self();
-        struct catapults_handle *looks = begin_to_look(self);
+        struct member *looks = begin_to_look(self);
         struct tools_context own;
         tools_move(&self->context.tools, &own, stack, STACK_SIZE);
         carry(carrier_here());
@@ -668,7 +668,7 @@ static void let_one_go_on(int64_t now) {
     uintptr_t word = 0;
     for (const struct away *one = aside; one && !word; one = one->next)
         if (one->thread && one->context && may_have_lock(one, now))
-            word = handle_of(one->thread)->word;
+            word = member_of(one->thread)->word;
     if (word)
         dispatcher_wait_for(&word, true, BLOCK_SLEEP, now + MILLISECOND);
     else

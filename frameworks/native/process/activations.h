@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_ACTIVATIONS_H
 #define CATAPULTS_PROCESS_ACTIVATIONS_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* Whether threads leave the processor when they block in the kernel. */
 bool activations_running(void);
@@ -30,7 +30,7 @@ void activations_interrupt(uint32_t number);
 
 /* The thread leaves its handlers of signals: the code that they interrupted, as far as `until`, does not go on. */
 struct stopped;
-void activations_forget(struct catapults_handle *self, const struct stopped *until);
+void activations_forget(struct member *self, const struct stopped *until);
 
 /* Sets host->arm: threads are preempted by time. */
 void activations_preempt(struct dispatcher_host *host);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-struct catapults_handle;
+struct selection;
 
 /* Called by catapults_init. `choice`: "io_uring", "epoll", or NULL for $CATAPULTS_IO, else io_uring where the kernel
  * allows it, else epoll. `without_ring`: why it has to be epoll; or NULL. `several`: processors. Ignores SIGPIPE if the
@@ -21,7 +21,8 @@ void catapults_io_stop(void);
  * the other one. Returns 0 or an error number. */
 int io_restart(void);
 
-/* In a child of fork, for a thread that no longer exists: no port knows any more that it waits in catapults_select. */
-void io_forget_selection(struct catapults_handle *thread);
+/* In a child of fork, for a thread that no longer exists: no port knows any more that it was in this catapults_select.
+ */
+void io_forget_selection(const struct selection *selection);
 
 #endif

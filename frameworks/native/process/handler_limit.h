@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_HANDLER_LIMIT_H
 #define CATAPULTS_PROCESS_HANDLER_LIMIT_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* Watches handlers that may run for ever, on all processors. Once is enough. */
 void watch_start(void);

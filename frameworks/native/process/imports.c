@@ -43,7 +43,7 @@ static int check(const struct catapults_scheduler *scheduler, const struct varia
 static int remember(const struct variable *variable, struct variable **kept);
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable);
 static bool set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count);
-static void link_one(struct catapults_handle *thread, const struct linked *one);
+static void link_one(struct member *thread, const struct linked *one);
 static void report_unknown(const char *name);
 
 /* ---- Registering ------------------------------------------------------------------------------------------------- */
@@ -64,8 +64,8 @@ static int register_variable(const struct variable *variable) {
         error = link_scheduler(scheduler_handle(scheduler), kept);
     if (error == 0 && variable->member) {
         for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
-            imports_link(handle_of(t));
-            if (handle_of(t)->object && find(t->scheduler->policy, true, variable->name))
+            imports_link(member_of(t));
+            if (member_of(t)->object && find(t->scheduler->policy, true, variable->name))
                 dispatcher_tell_changed(t);
         }
         dispatcher_unblocked();
@@ -171,17 +171,6 @@ int catapults_threadvar_register_float_at(const char *name, size_t offset) {
     return register_member(name, CATAPULTS_IMPORT_FLOAT, offset);
 }
 
-void catapults_set_object(catapults_t thread, void *object) {
-    dispatcher_enter();
-    thread->object = object;
-    imports_link(thread);
-    if (!thread->ended && scheduler_handle(thread->dispatched.scheduler)->linked) {
-        dispatcher_tell_changed(&thread->dispatched);
-        dispatcher_unblocked();
-    }
-    dispatcher_leave();
-}
-
 /* ---- Linking ----------------------------------------------------------------------------------------------------- */
 
 /* Whether its policy is still the one that it was given: the built-in FIFO imports nothing. */
@@ -214,7 +203,7 @@ static int link_scheduler(struct catapults_scheduler *scheduler, const struct va
     return 0;
 }
 
-void imports_link(struct catapults_handle *thread) {
+void imports_link(struct member *thread) {
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     const struct catapults_attributes *attributes = thread->attributes;
     thread->attributes = NULL;
@@ -230,18 +219,18 @@ void imports_link(struct catapults_handle *thread) {
         imports_link_ceiling(thread);
 }
 
-static void link_one(struct catapults_handle *thread, const struct linked *one) {
+static void link_one(struct member *thread, const struct linked *one) {
     char *t = (char *)&thread->dispatched.policy;
     void *variable = thread->object ? (char *)thread->object + one->variable->offset : t + one->import->fallback;
     *(void **)(t + one->import->pointer) = variable;
 }
 
-bool imports_has_ceiling(const struct catapults_handle *thread) {
+bool imports_has_ceiling(const struct member *thread) {
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     return in_force(scheduler) && scheduler->ceiling;
 }
 
-void imports_link_ceiling(struct catapults_handle *thread) {
+void imports_link_ceiling(struct member *thread) {
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     const struct catapults_import *import = scheduler->ceiling;
     if (!import || !in_force(scheduler))
@@ -250,7 +239,7 @@ void imports_link_ceiling(struct catapults_handle *thread) {
     *(void **)(t + import->pointer) = thread->has_ceiling ? (char *)&thread->ceiling : t + import->fallback;
 }
 
-bool imports_link_job(struct catapults_handle *thread, bool anew) {
+bool imports_link_job(struct member *thread, bool anew) {
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     if (!in_force(scheduler))
         return false;
@@ -289,27 +278,8 @@ int imports_check_values(const struct catapults_scheduler *scheduler, const stru
     return 0;
 }
 
-int catapults_set_values(catapults_t thread, const struct catapults_value *values, size_t count) {
-    dispatcher_enter();
-    const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
-    int error = thread->ended ? ESRCH : imports_check_values(scheduler, values, count);
-    if (error == 0 && in_force(scheduler) && set_values(&thread->dispatched, values, count)) {
-        dispatcher_tell_changed(&thread->dispatched);
-        dispatcher_unblocked();
-    }
-    dispatcher_leave();
-    return error;
-}
-
-int catapults_changed(catapults_t thread) {
-    dispatcher_enter();
-    int error = thread->ended ? ESRCH : 0;
-    if (error == 0) {
-        dispatcher_tell_changed(&thread->dispatched);
-        dispatcher_unblocked();
-    }
-    dispatcher_leave();
-    return error;
+bool imports_set_values(struct member *thread, const struct catapults_value *values, size_t count) {
+    return in_force(scheduler_handle(thread->dispatched.scheduler)) && set_values(&thread->dispatched, values, count);
 }
 
 int catapults_scheduler_set_values(catapults_scheduler_t scheduler, const struct catapults_value *values,

@@ -9,16 +9,20 @@
 /* ---- Of a thread ------------------------------------------------------------------------------------------------- */
 
 /* Links all per-thread imports that were registered with the thread's object. */
-void imports_link(struct catapults_handle *thread);
+void imports_link(struct member *thread);
 
 /* The per-thread import `ceiling`, which the runtime itself keeps. The first: whether the thread's policy has it. The
  * second links it with the ceiling of the mutexes that the thread has, or with its default. */
-bool imports_has_ceiling(const struct catapults_handle *thread);
-void imports_link_ceiling(struct catapults_handle *thread);
+bool imports_has_ceiling(const struct member *thread);
+void imports_link_ceiling(struct member *thread);
 
 /* The same for what it keeps of jobs: `release`; and `period`, unless the policy has another for the thread (`anew`:
  * even then). Returns whether `period` has changed. */
-bool imports_link_job(struct catapults_handle *thread, bool anew);
+bool imports_link_job(struct member *thread, bool anew);
+
+/* The policy of the thread reads these values, which have been checked, in place of its defaults. Returns whether one
+ * has changed. */
+bool imports_set_values(struct member *thread, const struct catapults_value *values, size_t count);
 
 /* ---- Of a scheduler ---------------------------------------------------------------------------------------------- */
 

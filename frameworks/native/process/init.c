@@ -15,6 +15,7 @@
 #include "process/account.h"
 #include "process/activations.h"
 #include "process/driver.h"
+#include "process/face.h"
 #include "process/handler_limit.h"
 #include "process/imports.h"
 #include "process/kernel_threads.h"
@@ -38,7 +39,7 @@ __attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 
 static struct dispatcher_exceptions no_exceptions;
 
-static void adopted(struct dispatcher_thread *thread) { imports_link(handle_of(thread)); }
+static void adopted(struct dispatcher_thread *thread) { imports_link(member_of(thread)); }
 
 static void scheduler_adopted(struct dispatcher_thread *record) { imports_adopted(record); }
 
@@ -66,23 +67,6 @@ __attribute__((constructor(101))) static void expect_init(void) {
         .guarded = true, .regains = true, .several = true, .enter = too_early, .leave = too_early, .regain = too_early};
 }
 
-/* Allocates the record of the calling thread, at the end of a stack that nothing runs on. */
-static struct catapults_handle *first_record(void) {
-    struct stack *stack = stack_take(runtime.record_size);
-    if (!stack)
-        return NULL;
-    char *record = (char *)stack - runtime.record_size;
-    if (record < stack->lowest)
-        return NULL;
-    memset(record, 0, runtime.record_size);
-    struct catapults_handle *self = (struct catapults_handle *)record;
-    self->stack = stack;
-    names_give(self); /* there is room for the first */
-    self->dispatched.room = runtime_room();
-    text_format(self->name, sizeof self->name, "main");
-    return self;
-}
-
 /* Reports options that cannot be meant. 0 or EINVAL. */
 static int check(const struct catapults_options *options) {
     const struct {
@@ -101,7 +85,7 @@ static int check(const struct catapults_options *options) {
         runtime_report("the option `accounting` is %d: there is no such one", (int)options->accounting);
         return EINVAL;
     }
-    if (options->stack_size && !runtime_stacks(options->stack_size)) {
+    if (options->stack_size && !stack_pool(options->stack_size)) {
         runtime_report("the option `stack_size` is %zu: there are no stacks so large", options->stack_size);
         return EINVAL;
     }
@@ -134,9 +118,9 @@ static uint64_t seed_of(uint64_t option) {
     return seed;
 }
 
-static int init(const struct catapults_options *options) {
+static int init(const struct catapults_options *options, const struct face *face) {
     static const struct catapults_options none;
-    static struct dispatcher_host host = {.record = offsetof(struct catapults_handle, dispatched),
+    static struct dispatcher_host host = {.record = offsetof(struct member, dispatched),
                                           .now = catapults_now,
                                           .adopted = adopted,
                                           .scheduler_adopted = scheduler_adopted,
@@ -155,6 +139,7 @@ static int init(const struct catapults_options *options) {
         runtime_report("catapults_init was called before; call it once");
         return EALREADY;
     }
+    runtime.face = face;
     dispatcher_guard = (struct dispatcher_guard){0};
     const char *trace = options->trace ? options->trace : libc_environment("CATAPULTS_TRACE");
     runtime.traced = trace && *trace;
@@ -214,7 +199,7 @@ static int init(const struct catapults_options *options) {
     if (error)
         return error;
 
-    struct catapults_handle *self = first_record();
+    struct member *self = runtime.face->first();
     if (!self) {
         runtime_report("no memory for the first thread");
         return ENOMEM;
@@ -263,24 +248,18 @@ static int init(const struct catapults_options *options) {
     return 0;
 }
 
-int catapults_init(const struct catapults_options *options) {
-    int error = init(options);
+int runtime_start(const struct catapults_options *options, const struct face *face) {
+    int error = init(options, face);
     if (error && !runtime.started)
         expect_init();
     return error;
 }
 
 void runtime_make_room(const struct catapults_policy *policy) {
-    size_t size = scheduler_record_size(policy) + runtime.thread_locals_size;
-    if (size > runtime.record_size)
-        runtime.record_size = size;
-    runtime.stacks = runtime_stacks(runtime.stack_size);
-}
-
-struct stack_pool *runtime_stacks(size_t size) {
-    if (runtime.record_size > size / 8)
-        size += runtime.record_size;
-    return stack_pool(size);
+    size_t size = scheduler_member_size(policy) + runtime.thread_locals_size;
+    if (size > runtime.member_size)
+        runtime.member_size = size;
+    runtime.face->resized();
 }
 
 bool runtime_switch(const char *name) {

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_KERNEL_THREADS_H
 #define CATAPULTS_PROCESS_KERNEL_THREADS_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* How many processors are wanted; 0: a number that cannot be, which is reported. */
 int processors_wanted(const struct catapults_options *options);

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_LOAD_H
 #define CATAPULTS_PROCESS_LOAD_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* The policy in a shared object, or the hierarchy and its root's policy; `hierarchy` NULL: a hierarchy is refused. NULL
  * in *policy: none is asked for. Reports what is wrong. Returns EINVAL or, if the policy has nodes and `nodes` is

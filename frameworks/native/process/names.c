@@ -6,8 +6,8 @@
 
 enum { FEW = 256 };
 
-struct catapults_handle names_nobody = {.word = NAME_NEXT | NAME_IN_TABLE,
-                                        .dispatched = {.name = NAME_NEXT | NAME_IN_TABLE, .state = THREAD_ENDED}};
+struct member names_nobody = {.word = NAME_NEXT | NAME_IN_TABLE,
+                              .dispatched = {.name = NAME_NEXT | NAME_IN_TABLE, .state = THREAD_ENDED}};
 
 static struct dispatcher_thread *few[FEW] = {&names_nobody.dispatched};
 

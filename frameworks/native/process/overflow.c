@@ -43,11 +43,11 @@ void overflow_attach(void *memory, size_t size) {
 /* The address says whose stack it is. The processor does not: with activations, a thread that was found blocked, by a
  * page fault for instance, can be back for a moment without one. The list is read without the lock, which the thread
  * itself may have. If that fails, by a second fault, the process ends as it would have without a report. */
-static const struct catapults_handle *whose_guard_page(const char *address) {
+static const struct member *whose_guard_page(const char *address) {
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
-        const struct stack *stack = handle_of(t)->stack;
+        const struct stack *stack = member_of(t)->stack;
         if (address >= stack->base && address < stack->lowest)
-            return handle_of(t);
+            return member_of(t);
     }
     return NULL;
 }
@@ -55,7 +55,7 @@ static const struct catapults_handle *whose_guard_page(const char *address) {
 /* Returning repeats the access, which now has the default effect. */
 static void handle(int signal, siginfo_t *info, void *context) {
     (void)signal, (void)context;
-    const struct catapults_handle *self = runtime.started ? whose_guard_page(info->si_addr) : NULL;
+    const struct member *self = runtime.started ? whose_guard_page(info->si_addr) : NULL;
     if (!self)
         return;
     char text[256];

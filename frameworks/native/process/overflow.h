@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_OVERFLOW_H
 #define CATAPULTS_PROCESS_OVERFLOW_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* The SIGSEGV of a thread that has overflowed its stack says so. The second: on the calling kernel thread, too. Its
  * handler runs on `memory`, of at least OVERFLOW_STACK bytes; NULL: on as many that it takes for good. */

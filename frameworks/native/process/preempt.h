@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_PREEMPT_H
 #define CATAPULTS_PROCESS_PREEMPT_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* Sets host->arm, unless the program cannot be preempted; the calling kernel thread then can be. */
 void preempt_start(const struct catapults_options *options, struct dispatcher_host *host);

@@ -11,6 +11,7 @@
 #include "contexts/system.h"
 #include "contexts/text.h"
 #include "core/scheduler.h"
+#include "process/face.h"
 #include "process/report.h"
 #include "process/runtime.h"
 
@@ -44,7 +45,7 @@ void report_contained(const struct dispatcher_failure *failure) {
                     "in %s thread %" PRIu32 " (%s) was ready for longer than %" PRId64 " ms, "
                     "and only others were dispatched",
                     place, failure->starved->policy.number,
-                    handle_of((struct dispatcher_thread *)failure->starved)->name, runtime.starvation_limit / 1000000);
+                    member_of((struct dispatcher_thread *)failure->starved)->name, runtime.starvation_limit / 1000000);
     else if (failure->overran)
         text_format(what, sizeof what, "the handler of `%s` in %s ran for longer than %" PRId64 " ms, and was left",
                     failure->event, place, runtime.handler_limit / 1000000);
@@ -63,40 +64,35 @@ void report_contained(const struct dispatcher_failure *failure) {
                    failure->threads == 1 ? " continues" : "s continue");
 }
 
-static const char *wait_of(const struct catapults_handle *thread);
 static void report_rings(void);
 
 void report_deadlock(void) {
     runtime_report("deadlock: every thread waits, and nothing is under way that could wake one");
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
-        runtime_report("thread %" PRIu32 " (%s) waits %s", t->policy.number, handle_of(t)->name, wait_of(handle_of(t)));
+        runtime_report("thread %" PRIu32 " (%s) waits %s", t->policy.number, member_of(t)->name,
+                       runtime.face->describe_wait(member_of(t)));
     report_rings();
     fflush(NULL); /* what cannot be written is lost, and the program ends with a failure all the same */
     system_exit_group(EXIT_FAILURE);
 }
 
-static const struct catapults_handle *waited_for(const struct catapults_handle *thread) {
-    struct dispatcher_thread *other = dispatcher_waited_for(&thread->dispatched);
-    return other ? handle_of(other) : NULL;
-}
-
 /* "thread 1 (main) waits for a mutex of thread 2 (worker); thread 2 (worker) waits ...", from `first` to the one before
  * `last`; if there is no room for some, how many these are. The next text overwrites it. */
-static const char *chain_from(const struct catapults_handle *first, const struct catapults_handle *last) {
+static const char *chain_from(const struct member *first, const struct member *last) {
     enum { OTHERS = sizeof "; and 4294967295 more threads in turn" };
     static char text[640];
     size_t length = 0;
     unsigned others = 0;
-    const struct catapults_handle *thread = first;
+    const struct member *thread = first;
     do {
         size_t room = sizeof text - OTHERS - length;
         size_t size = text_format(text + length, room, "%sthread %" PRIu32 " (%s) waits %s", length ? "; " : "",
-                                  thread->dispatched.policy.number, thread->name, wait_of(thread));
+                                  thread->dispatched.policy.number, thread->name, runtime.face->describe_wait(thread));
         if (others == 0 && size < room)
             length += size;
         else
             others++;
-        thread = waited_for(thread);
+        thread = member_waited_for(thread);
     } while (thread && thread != last);
     text_format(text + length, sizeof text - length, "; and %u more thread%s in turn", others, others == 1 ? "" : "s");
     if (others == 0)
@@ -104,8 +100,8 @@ static const char *chain_from(const struct catapults_handle *first, const struct
     return text;
 }
 
-void report_cycle(const struct catapults_handle *thread) {
-    const struct catapults_handle *self = handle_self();
+void report_cycle(const struct member *thread) {
+    const struct member *self = member_self();
     if (thread == self)
         runtime_report("deadlock: thread %" PRIu32 " (%s) waits for a mutex that it has",
                        self->dispatched.policy.number, self->name);
@@ -118,60 +114,15 @@ void report_cycle(const struct catapults_handle *thread) {
 /* Reports each ring of threads of which every one waits for the next, beginning with the lowest number. */
 static void report_rings(void) {
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
-        const struct catapults_handle *first = handle_of(t), *thread = waited_for(first), *mark = NULL;
+        const struct member *first = member_of(t), *thread = member_waited_for(first), *mark = NULL;
         bool lowest = true;
         for (unsigned steps = 1; thread && thread != first && thread != mark; steps++) {
             lowest &= thread->dispatched.policy.number > t->policy.number;
             if ((steps & (steps - 1)) == 0)
                 mark = thread;
-            thread = waited_for(thread);
+            thread = member_waited_for(thread);
         }
         if (thread == first && lowest)
             runtime_report("ring: %s", chain_from(first, first));
     }
-}
-
-static void describe_port(const struct catapults_handle *thread, char *text, size_t size) {
-    const struct catapults_message *message = thread->message;
-    const catapults_port_t *port = thread->port;
-    const struct catapults_handle *server = waited_for(thread);
-    const char *what = !port           ? "for a reply to its message"
-                       : !message      ? "for a message"
-                       : message->port ? "for somebody to receive its message"
-                                       : "for room for its message";
-    if (server)
-        text_format(text, size, "for a reply of thread %" PRIu32 " (%s)", server->dispatched.policy.number,
-                    server->name);
-    else
-        text_format(text, size, "%s%s%s", what, port ? " at port " : "",
-                    port ? (port->name ? port->name : "without a name") : "");
-}
-
-/* "for a mutex of thread 1 (main)". The next text overwrites it. */
-static const char *wait_of(const struct catapults_handle *thread) {
-    static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
-                                        "to connect",      "for a file",      "for a mutex",
-                                        "for a condition", "for the end of",  "for an instant",
-                                        "in the kernel",   "for its threads", "for a message",
-                                        "for a signal"};
-    static char text[128];
-    const struct dispatcher_thread *t = &thread->dispatched;
-    if (t->state == THREAD_SUSPENDED)
-        return "to be resumed";
-    const struct catapults_handle *other = waited_for(thread);
-    if (t->reason == BLOCK_LOCK && !thread->wants && !other)
-        return "for a read-write lock";
-    if (t->reason == BLOCK_PORT)
-        describe_port(thread, text, sizeof text);
-    else if (other)
-        text_format(text, sizeof text, "%s%s thread %" PRIu32 " (%s)",
-                    t->reason == BLOCK_LOCK && !thread->wants ? "for a read-write lock" : waits[t->reason],
-                    t->reason == BLOCK_JOIN ? "" : " of", other->dispatched.policy.number, other->name);
-    else if (t->reason == BLOCK_LOCK)
-        return "for a mutex whose owner has ended";
-    else if (t->reason == BLOCK_CONDITION)
-        return "for a condition, a semaphore, a barrier or catapults_once";
-    else
-        return waits[t->reason];
-    return text;
 }

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_REPORT_H
 #define CATAPULTS_PROCESS_REPORT_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* Writes "catapults: ..." and a newline to standard error. It is called on the stacks of threads, which may be small:
  * its buffer is elsewhere. See text_format for what `format` can have. */
@@ -17,6 +17,6 @@ void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);
 
 /* The caller is about to wait for `thread`, which waits for the caller, directly or through others. */
-void report_cycle(const struct catapults_handle *thread);
+void report_cycle(const struct member *thread);
 
 #endif

@@ -6,16 +6,17 @@
 
 #include "catapults/hierarchy.h"
 #include "contexts/here.h"
-#include "process/handle.h"
+#include "process/member.h"
+
+struct face;
 
 struct runtime {
     bool started;
-    uint64_t forks;            /* how many of catapults_fork have led to this process */
-    size_t stack_size;         /* of a thread, unless it asks for another */
-    struct stack_pool *stacks; /* the pool of those, with room for the record; NULL: there are none so large */
-    /* Of struct catapults_handle, the policy's part (enough for every scheduler there is) and thread_local variables.
-     */
-    size_t record_size;
+    const struct face *face; /* that started it */
+    uint64_t forks;          /* how many of catapults_fork have led to this process */
+    size_t stack_size;       /* of a thread, unless it asks for another */
+    /* Of struct member, the policy's part (enough for every scheduler there is) and thread_local variables. */
+    size_t member_size;
     size_t thread_locals_size; /* the last of these: see thread_locals.h; 0: they are the kernel thread's */
     int processors;            /* that it is to have now */
     bool several;              /* it began with more than one, and is no child of fork */
@@ -42,14 +43,10 @@ static inline void runtime_leave(void) {
 /* From now on every thread has room for what the policy keeps of it. */
 void runtime_make_room(const struct catapults_policy *policy);
 
-/* The part of a record that is for a policy. */
+/* The part of it that is for a policy. */
 static inline uint32_t runtime_room(void) {
-    return (uint32_t)(runtime.record_size - runtime.thread_locals_size -
-                      offsetof(struct catapults_handle, dispatched.policy));
+    return (uint32_t)(runtime.member_size - runtime.thread_locals_size - offsetof(struct member, dispatched.policy));
 }
-
-/* The pool of stacks where a thread has `size` bytes beside its record; NULL: there are none so large. */
-struct stack_pool *runtime_stacks(size_t size);
 
 /* Whether an environment variable is 1. Reports what is neither that nor 0 nor empty. */
 bool runtime_switch(const char *name);

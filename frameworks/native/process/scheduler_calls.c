@@ -24,9 +24,9 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
 static void widen(struct catapults_scheduler *scheduler, int processors);
 static void free_scheduler(struct catapults_scheduler *scheduler);
 
-size_t scheduler_record_size(const struct catapults_policy *policy) {
+size_t scheduler_member_size(const struct catapults_policy *policy) {
     size_t size = dispatcher_thread_size(policy), least = offsetof(struct dispatcher_thread, policy) + ROOM;
-    return (offsetof(struct catapults_handle, dispatched) + (size > least ? size : least) + 63) & ~(size_t)63;
+    return (offsetof(struct member, dispatched) + (size > least ? size : least) + 63) & ~(size_t)63;
 }
 
 /* ---- Looking ----------------------------------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ catapults_scheduler_t catapults_scheduler_root(void) { return &scheduler_root; }
 
 catapults_scheduler_t catapults_scheduler_self(void) {
     dispatcher_enter(); /* another processor may give the caller another instance */
-    struct catapults_scheduler *scheduler = scheduler_handle(handle_self()->dispatched.scheduler);
+    struct catapults_scheduler *scheduler = scheduler_handle(member_self()->dispatched.scheduler);
     dispatcher_leave();
     return scheduler;
 }
@@ -72,7 +72,7 @@ const char *catapults_scheduler_policy_name(catapults_scheduler_t scheduler) {
 int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapults_scheduler_attributes *attributes) {
     if (!runtime.started)
         return EPERM;
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     self->refusal = NULL;
     if (!attributes->name || !*attributes->name || text_length(attributes->name) >= CATAPULTS_NAME_SIZE)
         return EINVAL;
@@ -211,7 +211,7 @@ int catapults_scheduler_remove(catapults_scheduler_t scheduler) {
 }
 
 int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     self->refusal = NULL;
     dispatcher_enter();
     const struct catapults_stop *stop = NULL;
@@ -304,7 +304,7 @@ static int replace(struct catapults_scheduler *scheduler, const struct catapults
 int catapults_policy_replace(catapults_scheduler_t scheduler, const char *file) {
     if (!runtime.started)
         return EPERM;
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     self->refusal = NULL;
     if (!scheduler)
         scheduler = &scheduler_root;

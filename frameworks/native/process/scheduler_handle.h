@@ -7,7 +7,7 @@
 
 #include "catapults.h"
 #include "core/scheduler.h"
-#include "process/handle.h"
+#include "process/member.h"
 
 struct linked;
 struct extra_record;
@@ -35,8 +35,8 @@ static inline struct catapults_scheduler *scheduler_handle(const struct schedule
     return scheduler ? scheduler->host : NULL;
 }
 
-/* Bytes that a thread under it needs, from the start of its record. */
-size_t scheduler_record_size(const struct catapults_policy *policy);
+/* Bytes that a thread under it needs, from the start of struct member. */
+size_t scheduler_member_size(const struct catapults_policy *policy);
 
 /* Adds all of a hierarchy but its root. Returns 0 or an error number, having reported. */
 int schedulers_add(const struct catapults_hierarchy *hierarchy);

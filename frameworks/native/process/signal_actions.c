@@ -112,7 +112,7 @@ static void begin(void) {
 /* From now on threads block it, instead of the kernel thread. */
 static void open_kernel_mask(int number) {
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
-        __atomic_fetch_or(&handle_of(t)->signals.mask, signal_bit(number), __ATOMIC_RELAXED);
+        __atomic_fetch_or(&member_of(t)->signals.mask, signal_bit(number), __ATOMIC_RELAXED);
     if (signals.by_upcall && !(faults & signal_bit(number)))
         return; /* sa_signals has */
     if (!dispatcher_guard.several) {

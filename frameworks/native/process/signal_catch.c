@@ -18,7 +18,7 @@ static TOOLS_UNSEEN bool who_runs_is_due(void) {
     const struct processor *here = processor_here();
     if (here->current == &here->idle)
         return false;
-    const struct catapults_handle *self = handle_of(here->current);
+    const struct member *self = member_of(here->current);
     return self->signals.due && self->signals.place == SIGNAL_PLACE_ELSEWHERE;
 }
 
@@ -42,7 +42,7 @@ static __attribute__((noinline)) bool serve(bool held) {
     dispatcher_enter();
     signals_take_up();
     dispatcher_leave();
-    signals_check(handle_self());
+    signals_check(member_self());
     if (held)
         dispatcher_release();
     dispatcher_keep_as(kept_on);
@@ -56,7 +56,7 @@ TOOLS_UNSEEN bool signals_interrupted(bool held) {
 }
 
 static __attribute__((noinline)) void fault(siginfo_t *info, void *context, bool held) {
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     int number = info->si_signo;
     const struct sigaction action = signals_action_of(number);
     bool handled = (action.sa_flags & SA_SIGINFO) || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);

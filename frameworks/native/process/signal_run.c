@@ -39,7 +39,7 @@ static void call(const struct sigaction *action, siginfo_t *info, void *context)
     *libc_error_number() = error;
 }
 
-void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void *context, bool anywhere) {
+void signals_deliver_fault(struct member *self, siginfo_t *info, void *context, bool anywhere) {
     int number = info->si_signo;
     const struct sigaction action = signals_action_of(number);
     if (action.sa_flags & SA_RESETHAND) {
@@ -63,7 +63,7 @@ void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void 
 
 /* Takes the first signal that pends and is not blocked, with its action, and blocks what its handler blocks. False:
  * none. */
-static bool take(struct catapults_handle *self, siginfo_t *info, struct sigaction *action) {
+static bool take(struct member *self, siginfo_t *info, struct sigaction *action) {
     dispatcher_enter();
     self->signals.interrupted = false;
     bool any = signals_take(self, ~self->signals.mask, info);
@@ -89,7 +89,7 @@ static bool take(struct catapults_handle *self, siginfo_t *info, struct sigactio
     return any;
 }
 
-enum signals_outcome signals_run(struct catapults_handle *self) {
+enum signals_outcome signals_run(struct member *self) {
     enum signals_outcome outcome = SIGNALS_NONE;
     struct sigaction action;
     uint64_t mask = signals_mask(self);
@@ -108,81 +108,10 @@ enum signals_outcome signals_run(struct catapults_handle *self) {
     return outcome;
 }
 
-/* What the record of a thread has for one wait, and what handlers may use for others. */
-struct wait {
-    const catapults_mutex_t *wants;
-    uintptr_t joins, target;
-    const catapults_port_t *port;
-    struct catapults_message *message;
-    uint8_t sensitivity, place;
-    bool cancellable, cancelled, timed_out;
-};
-
-/* Puts `by` into the place of `thread`, which is in a list. */
-static void replace(struct catapults_handle *thread, struct catapults_handle *by) {
-    struct catapults_waiters *list = thread->waiting;
-    by->waiting = list;
-    by->wait_next = thread->wait_next;
-    by->wait_previous = thread->wait_previous;
-    by->woken = thread->woken;
-    by->came = thread->came;
-    if (by->wait_previous)
-        by->wait_previous->wait_next = by;
-    else
-        list->first = by;
-    if (by->wait_next)
-        by->wait_next->wait_previous = by;
-    else
-        list->last = by;
-    thread->waiting = NULL;
-}
-
-void signals_run_in_wait(struct catapults_handle *self) {
-    /* Those who find it in the list take it for a thread that is not asleep. */
-    struct catapults_handle place_holder;
-    memset(&place_holder, 0, sizeof place_holder);
-    place_holder.word = self->word; /* what it is given is the thread's */
-    const struct wait wait = {.wants = self->wants,
-                              .joins = self->joins,
-                              .target = self->target,
-                              .port = self->port,
-                              .message = self->message,
-                              .sensitivity = self->sensitivity,
-                              .place = self->signals.place,
-                              .cancellable = self->cancellable,
-                              .cancelled = self->cancelled,
-                              .timed_out = self->dispatched.timed_out};
-    bool listed = self->waiting;
-    if (listed)
-        replace(self, &place_holder);
-    /* The thread must not end while others know of its wait. */
-    uint8_t disables = (listed || self->message) && !(self->cancel & CANCEL_DISABLED) ? CANCEL_DISABLED : 0;
-    self->cancel |= disables;
-    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
-    self->cancellable = self->cancelled = false;
-    self->message = NULL; /* nobody is to wake it for that */
-    dispatcher_leave();
-    signals_run(self);
-    dispatcher_enter();
-    self->cancel &= (uint8_t)~disables;
-    self->wants = wait.wants;
-    self->joins = wait.joins;
-    self->target = wait.target;
-    self->port = wait.port;
-    self->message = wait.message;
-    self->sensitivity = wait.sensitivity;
-    self->signals.place = wait.place;
-    self->cancellable = wait.cancellable;
-    self->cancelled = wait.cancelled;
-    self->dispatched.timed_out = wait.timed_out;
-    if (listed && place_holder.waiting)
-        replace(&place_holder, self);
-}
-
 /* ---- Leaving a handler ------------------------------------------------------------------------------------------- */
 
 void catapults_sigjmp_begin(catapults_sigjmp_buf buffer, int save_mask) {
-    const struct catapults_handle *self = handle_self();
+    const struct member *self = member_self();
     buffer->saves = save_mask;
     buffer->mask = self->signals.mask;
     buffer->held = self->dispatched.hold_depth;
@@ -191,7 +120,7 @@ void catapults_sigjmp_begin(catapults_sigjmp_buf buffer, int save_mask) {
 }
 
 void catapults_siglongjmp(catapults_sigjmp_buf buffer, int value) {
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     self->dispatched.hold_depth = buffer->held;
     dispatcher_keep_as(buffer->kept_on);
     if (self->signals.stopped != buffer->stopped)

@@ -9,6 +9,7 @@
 #include "contexts/system.h"
 #include "core/scheduler.h"
 #include "preemption/preemption.h"
+#include "process/face.h"
 #include "process/kernel_threads.h"
 #include "process/report.h"
 #include "process/runtime.h"
@@ -21,12 +22,12 @@ static void append(struct signal_queue *queue, struct signal_node *node);
 static struct signal_node *new_node(void);
 static bool has_node(void);
 static void free_queue(struct signal_queue *queue);
-static struct signal_waiter *waiter_for(const struct catapults_handle *thread, int number);
+static struct signal_waiter *waiter_for(const struct member *thread, int number);
 static void give(struct signal_waiter *waiter, const siginfo_t *info);
-static struct catapults_handle *target_of(int number);
-static void make_due(struct catapults_handle *thread);
-static void make_due_among_several(struct catapults_handle *thread, bool was_due);
-static void interpose(struct catapults_handle *thread);
+static struct member *target_of(int number);
+static void make_due(struct member *thread);
+static void make_due_among_several(struct member *thread, bool was_due);
+static void interpose(struct member *thread);
 static void resumed(void);
 
 static struct signal_node *spare_nodes;
@@ -49,7 +50,7 @@ void signals_to(sigset_t *set, uint64_t word) {
 
 /* ---- What pends -------------------------------------------------------------------------------------------------- */
 
-int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
+int signals_post(struct member *thread, const siginfo_t *info) {
     int number = info->si_signo;
     uint64_t bit = signal_bit(number);
     struct signal_waiter *waiter = waiter_for(thread, number);
@@ -57,7 +58,7 @@ int signals_post(struct catapults_handle *thread, const siginfo_t *info) {
         give(waiter, info);
         return 0;
     }
-    struct catapults_handle *target = thread ? (signals_mask(thread) & bit ? NULL : thread) : target_of(number);
+    struct member *target = thread ? (signals_mask(thread) & bit ? NULL : thread) : target_of(number);
     if (target && signals_ignores(number))
         return 0;
     uint64_t *pending = thread ? &thread->signals.pending : &signals.pending;
@@ -141,7 +142,7 @@ static void take_from(struct signal_queue *queue, uint64_t *pending, int number,
     free_node(node);
 }
 
-bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info) {
+bool signals_take(struct member *thread, uint64_t set, siginfo_t *info) {
     uint64_t found = (thread->signals.pending | signals.pending) & set;
     if (!found)
         return false;
@@ -155,7 +156,7 @@ bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info
 
 /* ---- Who gets it ------------------------------------------------------------------------------------------------- */
 
-static struct signal_waiter *waiter_for(const struct catapults_handle *thread, int number) {
+static struct signal_waiter *waiter_for(const struct member *thread, int number) {
     struct signal_waiter *waiter = signals.waiters;
     while (waiter && (!(waiter->set & signal_bit(number)) || (thread && waiter->thread != thread)))
         waiter = waiter->next;
@@ -174,22 +175,22 @@ static void give(struct signal_waiter *waiter, const siginfo_t *info) {
 }
 
 /* The thread that runs there, if it takes such a signal; or NULL. */
-static struct catapults_handle *taker_on(const struct processor *processor, uint64_t bit) {
+static struct member *taker_on(const struct processor *processor, uint64_t bit) {
     struct dispatcher_thread *t = processor->current;
     bool runs = t != &processor->idle && t->state != THREAD_ENDED && t->state != THREAD_SUSPENDED;
-    return runs && !(signals_mask(handle_of(t)) & bit) ? handle_of(t) : NULL;
+    return runs && !(signals_mask(member_of(t)) & bit) ? member_of(t) : NULL;
 }
 
 /* The thread that gets a signal for the process; NULL: all block it. */
-static struct catapults_handle *target_of(int number) {
+static struct member *target_of(int number) {
     uint64_t bit = signal_bit(number);
-    struct catapults_handle *running = taker_on(processor_here(), bit), *suspended = NULL;
+    struct member *running = taker_on(processor_here(), bit), *suspended = NULL;
     for (uint32_t i = 0; !running && dispatcher_guard.several && i < dispatcher_processors(); i++)
         running = taker_on(dispatcher_processor_at(i), bit);
     if (running)
         return running;
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
-        struct catapults_handle *thread = handle_of(t);
+        struct member *thread = member_of(t);
         if (signals_mask(thread) & bit)
             continue;
         if (t->state != THREAD_SUSPENDED)
@@ -201,7 +202,7 @@ static struct catapults_handle *target_of(int number) {
 }
 
 /* Something pends for the thread or for the process that it does not block: it is to look. */
-static void make_due(struct catapults_handle *thread) {
+static void make_due(struct member *thread) {
     struct signal_state *state = &thread->signals;
     struct dispatcher_thread *t = &thread->dispatched;
     bool was_due = state->due;
@@ -228,15 +229,15 @@ static void make_due(struct catapults_handle *thread) {
     }
 }
 
-void signals_postpone_for(struct catapults_handle *thread) {
-    struct catapults_handle *late = signals.late;
+void signals_postpone_for(struct member *thread) {
+    struct member *late = signals.late;
     signals.late = thread;
     if (late && late != thread && late->signals.due)
         make_due(late);
     dispatcher_signalled();
 }
 
-static void interpose(struct catapults_handle *thread) {
+static void interpose(struct member *thread) {
     if (thread->signals.interposed)
         return;
     thread->signals.interposed = true;
@@ -245,7 +246,7 @@ static void interpose(struct catapults_handle *thread) {
 
 /* If it runs, it is interrupted, and again by the timer there as long as it is due. On the caller's processor it looks
  * when the call ends, unless it is about to lose the processor. */
-static void make_due_among_several(struct catapults_handle *thread, bool was_due) {
+static void make_due_among_several(struct member *thread, bool was_due) {
     const struct processor *here = processor_here(), *runner = processors_runner_of(&thread->dispatched);
     if (!runner)
         interpose(thread);
@@ -255,24 +256,24 @@ static void make_due_among_several(struct catapults_handle *thread, bool was_due
 
 /* For one that was due while it ran, and has not looked since. */
 void signals_about_to_run(struct dispatcher_thread *t) {
-    struct catapults_handle *thread = handle_of(t);
+    struct member *thread = member_of(t);
     if (signals_due(thread) && thread->signals.place == SIGNAL_PLACE_ELSEWHERE && t != processor_here()->current)
         interpose(thread);
 }
 
 /* Between the switch to the thread and where it goes on. */
 static void resumed(void) {
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     context_enter(&self->dispatched.context);
     self->signals.interposed = false;
     if (signals_due(self))
-        signals_run_in_wait(self);
-    context_return(&handle_self()->dispatched.context);
+        runtime.face->run_handlers(self);
+    context_return(&member_self()->dispatched.context);
 }
 
 void signals_retarget(void) {
     for (uint64_t left = signals.pending; left; left &= left - 1) {
-        struct catapults_handle *target = target_of(__builtin_ctzll(left) + 1);
+        struct member *target = target_of(__builtin_ctzll(left) + 1);
         if (target)
             make_due(target);
     }
@@ -288,7 +289,7 @@ void signals_take_up(void) {
 void signals_take_up_only(void) {
     __atomic_store_n(&signals.alerted, 0, __ATOMIC_RELAXED);
     (void)__atomic_exchange_n(&signals.arrived, false, __ATOMIC_SEQ_CST); /* before what has arrived is looked at */
-    struct catapults_handle *late = signals.late;
+    struct member *late = signals.late;
     signals.late = NULL;
     if (late && late->signals.due)
         make_due(late);
@@ -310,12 +311,12 @@ void signals_post_arrived(const siginfo_t *info) {
 void signals_attend(void) { signals_take_up(); }
 
 void signals_undisturbed(void) {
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     if (signals_due(self) && self->signals.place == SIGNAL_PLACE_ELSEWHERE)
-        signals_run_in_wait(self);
+        runtime.face->run_handlers(self);
 }
 
-void signals_end(struct catapults_handle *self) {
+void signals_end(struct member *self) {
     signals_set_due(self, false);
     if (signals.late == self)
         signals.late = NULL;
@@ -326,12 +327,12 @@ void signals_end(struct catapults_handle *self) {
     }
 }
 
-void signals_forget(struct catapults_handle *self) {
+void signals_forget(struct member *self) {
     self->signals.pending = 0;
     free_queue(&self->signals.queue);
 }
 
-void signals_restart(struct catapults_handle *self) {
+void signals_restart(struct member *self) {
     preemption_arrivals_restart();
     free_queue(&self->signals.queue);
     free_queue(&signals.queue);
@@ -350,7 +351,7 @@ static const uint64_t faults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SI
                                UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGSYS - 1);
 
 int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     uint64_t mask = self->signals.mask, old = mask;
     if (set) {
         uint64_t given = signals_of(set);
@@ -389,36 +390,10 @@ int catapults_sigmask(int how, const sigset_t *set, sigset_t *before) {
     return 0;
 }
 
-static int direct(catapults_t thread, int number, int code, union sigval value) {
-    if (number < 0 || number >= _NSIG || (number && (signals_reserved() & signal_bit(number))))
-        return EINVAL;
-    siginfo_t info = {.si_signo = number, .si_code = code};
-    info.si_pid = system_getpid();
-    info.si_uid = (uid_t)system_call(SYS_getuid, 0, 0, 0, 0);
-    info.si_value = value;
-    dispatcher_enter();
-    int error = thread->ended ? ESRCH : 0;
-    if (!error && number) {
-        if (!(signals.taken & signal_bit(number)))
-            signals_own(number);
-        error = signals_post(thread, &info);
-        dispatcher_unblocked();
-    }
-    dispatcher_leave();
-    signals_check(handle_self());
-    return error;
-}
-
-int catapults_kill(catapults_t thread, int number) { return direct(thread, number, SI_TKILL, (union sigval){0}); }
-
-int catapults_sigqueue(catapults_t thread, int number, union sigval value) {
-    return direct(thread, number, SI_QUEUE, value);
-}
-
 int catapults_sigpending(sigset_t *set) {
     dispatcher_enter();
     signals_take_up();
-    struct catapults_handle *self = handle_self();
+    struct member *self = member_self();
     signals_to(set, (self->signals.pending | signals.pending) & self->signals.mask);
     dispatcher_leave();
     signals_check(self);

@@ -11,7 +11,7 @@
  *   runs on another processor, that is interrupted.
  *
  * - A thread that waits in such a call is unblocked: when all is in order (ERESTART of cancel_block), or in the middle
- *   of the wait (signals_run_in_wait).
+ *   of the wait (waiters_run_handlers).
  *
  * - A thread that is ready or suspended: when it runs next, because a frame is put upon its stack.
  *
@@ -24,12 +24,13 @@
  *   signal_actions.c  the application's actions, and the kernel's
  *   signal_catch.c    what the kernel's handler does
  *   signal_run.c      running handlers
- *   signal_wait.c     waiting for signals
+ *
+ *   and in threads: signal_wait.c, waiting for signals; signal_send.c, sending them to a thread
  */
 #ifndef CATAPULTS_PROCESS_SIGNALS_H
 #define CATAPULTS_PROCESS_SIGNALS_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 struct signal_node {
     struct signal_node *next;
@@ -39,7 +40,7 @@ struct signal_node {
 /* A thread in catapults_sigwait, on its stack. */
 struct signal_waiter {
     struct signal_waiter *next;
-    struct catapults_handle *thread;
+    struct member *thread;
     uint64_t set;
     bool given; /* `info` is what it waited for */
     siginfo_t info;
@@ -53,8 +54,8 @@ struct signals {
     uint64_t pending;                /* directed at the process */
     struct signal_queue queue;
     struct signal_waiter *waiters; /* in the order in which they came */
-    struct catapults_handle *late; /* it is due, and ran where it could not be interrupted; or NULL. With several
-                                      processors, any that is due and runs is late */
+    struct member *late;           /* it is due, and ran where it could not be interrupted; or NULL. With several
+                                                processors, any that is due and runs is late */
     uint64_t reset;                /* signals whose handler a fault has used up (SA_RESETHAND) without the lock */
     uint32_t writing;              /* odd: an action is being written. It counts, for those that read without the
                                       lock */
@@ -76,7 +77,7 @@ void signals_to(sigset_t *set, uint64_t signals);
 
 /* A signal for the thread, or for the process if it is NULL. Threads that it wakes do not run before
  * dispatcher_unblocked. EAGAIN: no memory, or too many. */
-int signals_post(struct catapults_handle *thread, const siginfo_t *info);
+int signals_post(struct member *thread, const siginfo_t *info);
 
 /* Take up what has arrived. The first may run other threads. After the second, threads that it wakes do not run before
  * dispatcher_unblocked. */
@@ -85,37 +86,33 @@ void signals_take_up_only(void);
 void signals_post_arrived(const siginfo_t *info); /* from the kernel */
 
 /* For one processor: the thread is due, and runs where it must not be interrupted. The next decision looks, too. */
-void signals_postpone_for(struct catapults_handle *thread);
+void signals_postpone_for(struct member *thread);
 
 /* Takes the first signal in the set that pends for the thread or for the process. */
-bool signals_take(struct catapults_handle *thread, uint64_t set, siginfo_t *info);
+bool signals_take(struct member *thread, uint64_t set, siginfo_t *info);
 
 /* The thread blocks more signals, or ends: others get the signals of the process that it would have had. */
 void signals_retarget(void);
 
-/* In the middle of a wait, where the thread keeps its place: leaves, runs handlers, and enters again. What the thread
- * waits for may have happened since, or it may have been taken out of its list. */
-void signals_run_in_wait(struct catapults_handle *self);
-
 /* The thread ends, and blocks all signals, while something pends for it or for the process. May run other threads. */
-void signals_end(struct catapults_handle *self);
+void signals_end(struct member *self);
 /* What pends for it is dropped. */
-void signals_forget(struct catapults_handle *self);
+void signals_forget(struct member *self);
 
 /* In a child of fork. After the second, signals come to the kernel's handlers. */
-void signals_restart(struct catapults_handle *self);
+void signals_restart(struct member *self);
 void signals_leave_upcalls(void);
 
-static inline bool signals_due(const struct catapults_handle *thread) {
+static inline bool signals_due(const struct member *thread) {
     return __atomic_load_n(&thread->signals.due, __ATOMIC_RELAXED);
 }
-static inline void signals_set_due(struct catapults_handle *thread, bool due) {
+static inline void signals_set_due(struct member *thread, bool due) {
     __atomic_store_n(&thread->signals.due, due, __ATOMIC_RELAXED);
 }
-static inline uint64_t signals_mask(const struct catapults_handle *thread) {
+static inline uint64_t signals_mask(const struct member *thread) {
     return __atomic_load_n(&thread->signals.mask, __ATOMIC_RELAXED);
 }
-static inline void signals_set_mask(struct catapults_handle *thread, uint64_t mask) {
+static inline void signals_set_mask(struct member *thread, uint64_t mask) {
     __atomic_store_n(&thread->signals.mask, mask, __ATOMIC_RELAXED);
 }
 
@@ -131,16 +128,16 @@ enum signals_outcome {
 };
 
 /* Runs the handlers of the caller, which is `due`. */
-enum signals_outcome signals_run(struct catapults_handle *self);
+enum signals_outcome signals_run(struct member *self);
 
 /* Called at the end of a call that can wait and has returned something. */
-static inline void signals_check(struct catapults_handle *self) {
+static inline void signals_check(struct member *self) {
     if (__builtin_expect(signals_due(self), 0))
         signals_run(self);
 }
 
 /* Runs the handler of a fault, which the thread does not block; `anywhere`: in whatever code it was. */
-void signals_deliver_fault(struct catapults_handle *self, siginfo_t *info, void *context, bool anywhere);
+void signals_deliver_fault(struct member *self, siginfo_t *info, void *context, bool anywhere);
 
 /* What the application has asked for. */
 struct sigaction signals_action_of(int number);

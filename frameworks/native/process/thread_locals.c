@@ -29,10 +29,8 @@ static struct {
 
 static char *copy_here(void) { return (char *)__builtin_thread_pointer() + segment.at; }
 
-/* At the end of its record, below what `stack` says. */
-static char *kept_of(const struct catapults_handle *thread) {
-    return (char *)thread->stack - runtime.thread_locals_size;
-}
+/* Behind the policy's part. */
+static char *kept_of(struct member *thread) { return (char *)&thread->dispatched.policy + thread->dispatched.room; }
 
 /* Most programs have few: a call would take longer. */
 static inline void copy_part(char *to, const char *from, size_t size) {
@@ -60,12 +58,12 @@ static void copy(char *to, const char *from) {
 static void exchange(struct dispatcher_thread *from, struct dispatcher_thread *to) {
     char *here = copy_here();
     if (from)
-        copy(kept_of(handle_of(from)), here);
+        copy(kept_of(member_of(from)), here);
     if (to)
-        copy(here, kept_of(handle_of(to)));
+        copy(here, kept_of(member_of(to)));
 }
 
-void thread_locals_begin(struct catapults_handle *thread) {
+void thread_locals_begin(struct member *thread) {
     char *kept = kept_of(thread);
     memcpy(kept, segment.image, segment.given);
     memset(kept + segment.given, 0, segment.size - segment.given);

@@ -12,6 +12,6 @@
 int thread_locals_prepare(const struct catapults_options *options, struct dispatcher_host *host);
 
 /* A new thread begins with the values that the program begins with. */
-void thread_locals_begin(struct catapults_handle *thread);
+void thread_locals_begin(struct member *thread);
 
 #endif

@@ -25,4 +25,4 @@ int trace_open(const char *file, const char *policy) {
     return 0;
 }
 
-void trace_name(struct dispatcher_thread *thread) { dispatcher_record_name(thread, handle_of(thread)->name); }
+void trace_name(struct dispatcher_thread *thread) { dispatcher_record_name(thread, member_of(thread)->name); }

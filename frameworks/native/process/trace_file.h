@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PROCESS_TRACE_FILE_H
 #define CATAPULTS_PROCESS_TRACE_FILE_H
 
-#include "process/handle.h"
+#include "process/member.h"
 
 /* Begins it. Returns 0 or an error number, having reported. */
 int trace_open(const char *file, const char *policy);

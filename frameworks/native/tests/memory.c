@@ -10,8 +10,8 @@
 #include <sys/uio.h>
 
 #include "catapults.h"
-#include "process/handle.h"
 #include "support/child.h"
+#include "threads/handle.h"
 
 static bool maps_fail, guards_fail, no_light_guards, no_batches;
 static int mprotects, batches;
@@ -181,7 +181,7 @@ static void guards_outlast_this(void) {
         require(catapults_create(&many[i], NULL, nothing, NULL) == 0);
     char byte;
     for (int i = 0; i < MANY; i++) {
-        struct iovec to = {&byte, 1}, from = {many[i]->stack->base, 1};
+        struct iovec to = {&byte, 1}, from = {many[i]->member.stack->base, 1};
         require(process_vm_readv(getpid(), &to, 1, &from, 1, 0) == -1 && errno == EFAULT);
     }
 }

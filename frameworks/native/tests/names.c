@@ -6,8 +6,8 @@
 
 #include "core/thread_record.h"
 #include "dispatcher/dispatcher.h"
-#include "process/handle.h"
 #include "support/program.h"
+#include "threads/handle.h"
 
 static catapults_mutex_t mutex = CATAPULTS_MUTEX_INITIALIZER;
 static catapults_rwlock_t rwlock = CATAPULTS_RWLOCK_INITIALIZER;
@@ -44,21 +44,21 @@ static void *rest(void *argument) {
 static void places_are_given_up(void) {
     begin_fifo();
     catapults_t thread = spawn(rest, NULL);
-    struct stack *stack = ((struct catapults_handle *)thread)->stack;
-    uintptr_t place = name_place(((struct catapults_handle *)thread)->word);
+    struct stack *stack = thread->member.stack;
+    uintptr_t place = name_place(thread->member.word);
     join(thread);
     stack->name = -2 * NAME_NEXT | place << NAME_SHIFT | NAME_IN_TABLE;
     thread = spawn(keep_both, NULL);
-    uintptr_t last = ((struct catapults_handle *)thread)->word;
-    require(((struct catapults_handle *)thread)->stack == stack);
+    uintptr_t last = thread->member.word;
+    require(thread->member.stack == stack);
     require(last == (-NAME_NEXT | place << NAME_SHIFT | NAME_IN_TABLE));
     join(thread);
     require(mutex.state == last);
     for (int i = 0; i < 3; i++) {
         thread = spawn(unlock_in_vain, NULL);
-        require(((struct catapults_handle *)thread)->stack == stack);
-        require(name_place(((struct catapults_handle *)thread)->word) != place);
-        require(handle_is_named(((struct catapults_handle *)thread)->word) && !handle_is_named(last));
+        require(thread->member.stack == stack);
+        require(name_place(thread->member.word) != place);
+        require(member_is_named(thread->member.word) && !member_is_named(last));
         join(thread);
     }
 }
@@ -77,7 +77,7 @@ static void no_name_comes_again(void) {
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < AT_ONCE; i++) {
             threads[i] = spawn(rest, NULL);
-            names[round * AT_ONCE + i] = ((struct catapults_handle *)threads[i])->word;
+            names[round * AT_ONCE + i] = threads[i]->member.word;
         }
         for (int i = 0; i < AT_ONCE; i++)
             join(threads[i]);

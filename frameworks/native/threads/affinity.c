@@ -3,11 +3,11 @@
  */
 #include <errno.h>
 
-#include "process/runtime.h"
+#include "threads/handle.h"
 
 int catapults_setaffinity(catapults_t thread, uint64_t processors) {
     dispatcher_enter();
-    int error = thread->ended ? ESRCH : dispatcher_bind(&thread->dispatched, processors);
+    int error = thread->ended ? ESRCH : dispatcher_bind(&thread->member.dispatched, processors);
     dispatcher_leave();
     if (!error && thread == catapults_self())
         catapults_yield();
@@ -18,7 +18,7 @@ int catapults_getaffinity(catapults_t thread, uint64_t *processors) {
     dispatcher_enter();
     int error = thread->ended ? ESRCH : 0;
     if (!error)
-        *processors = thread->dispatched.bound;
+        *processors = thread->member.dispatched.bound;
     dispatcher_leave();
     return error;
 }

@@ -9,9 +9,10 @@ int catapults_cancel(catapults_t thread) {
     int error = thread->ended ? ESRCH : 0;
     if (error == 0)
         cancel_add(thread, CANCEL_REQUESTED);
-    if (cancel_state(thread) == CANCEL_REQUESTED && thread->cancellable && core_is_blocked(&thread->dispatched)) {
+    if (cancel_state(thread) == CANCEL_REQUESTED && thread->cancellable &&
+        core_is_blocked(&thread->member.dispatched)) {
         thread->cancelled = true;
-        dispatcher_unblock(&thread->dispatched);
+        dispatcher_unblock(&thread->member.dispatched);
     }
     dispatcher_leave();
     return error;

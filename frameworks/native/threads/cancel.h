@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "process/handle.h"
+#include "threads/handle.h"
 #include "process/signals.h"
 
 /* Another processor may ask for it at any time. */
@@ -29,7 +29,7 @@ __attribute__((cold, noreturn)) void cancel_now(void);
 static inline void cancel_test(struct catapults_handle *self) {
     if (__builtin_expect(cancel_state(self) == CANCEL_REQUESTED, 0))
         cancel_now();
-    signals_check(self);
+    signals_check(&self->member);
 }
 
 /* For the following: waits for a thread that *to names; NULL: for none. */
@@ -50,14 +50,14 @@ static inline int cancel_wait_for(struct catapults_handle *self, const uintptr_t
                                   enum dispatcher_reason reason, int64_t instant) {
     if (__builtin_expect(cancel_state(self) == CANCEL_REQUESTED, 0))
         return ECANCELED;
-    if (__builtin_expect(self->signals.due, 0))
+    if (__builtin_expect(self->member.signals.due, 0))
         return ERESTART;
-    self->signals.place = SIGNAL_PLACE_WAIT;
+    self->member.signals.place = SIGNAL_PLACE_WAIT;
     int result = cancel_wait_only(self, to, lends, reason, instant);
-    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
-    if (__builtin_expect(!self->signals.interrupted, 1))
+    self->member.signals.place = SIGNAL_PLACE_ELSEWHERE;
+    if (__builtin_expect(!self->member.signals.interrupted, 1))
         return result;
-    self->signals.interrupted = false;
+    self->member.signals.interrupted = false;
     return result ? result : ERESTART;
 }
 

@@ -61,12 +61,12 @@ static int take_back(struct client *client, enum catapults_notice kind) {
 }
 
 static bool is_blocked(const struct catapults_handle *thread) {
-    return thread->dispatched.state == THREAD_BLOCKED || thread->dispatched.state == THREAD_SUSPENDED;
+    return thread->member.dispatched.state == THREAD_BLOCKED || thread->member.dispatched.state == THREAD_SUSPENDED;
 }
 
 /* Whether a scheduler that is in catapults_schedule is to wake up. */
 static bool concerns(struct catapults_handle *scheduler, struct catapults_handle *client, enum catapults_notice kind) {
-    struct catapults_handle *target = (struct catapults_handle *)scheduler->target;
+    struct catapults_handle *target = handle_of((struct member *)scheduler->target);
     enum catapults_sensitivity sensitivity = scheduler->sensitivity;
     bool blocked = is_blocked(target);
     if (client == target) {
@@ -81,13 +81,13 @@ static bool concerns(struct catapults_handle *scheduler, struct catapults_handle
         return true;
     if (kind != CATAPULTS_NOTICE_READY || !blocked)
         return kind == CATAPULTS_NOTICE_READY;
-    scheduler->target = (uintptr_t)client;
-    dispatcher_redirected(&scheduler->dispatched, &scheduler->target);
+    scheduler->target = (uintptr_t)&client->member;
+    dispatcher_redirected(&scheduler->member.dispatched, &scheduler->target);
     return false;
 }
 
 static const struct catapults_stop *tell(struct catapults_thread *t, enum catapults_notice kind) {
-    struct catapults_handle *thread = handle_of(dispatcher_thread_of(t));
+    struct catapults_handle *thread = handle_of(member_of(dispatcher_thread_of(t)));
     struct client *client = thread->client;
     struct catapults_handle *scheduler = client->port->scheduler;
     bool wakes = scheduler && waiters_may_wake(scheduler) && concerns(scheduler, thread, kind);
@@ -97,7 +97,7 @@ static const struct catapults_stop *tell(struct catapults_thread *t, enum catapu
     if (left)
         port_post(client->port, notice_of(client, left));
     if (wakes)
-        dispatcher_unblock_only(&scheduler->dispatched);
+        dispatcher_unblock_only(&scheduler->member.dispatched);
     return NULL;
 }
 
@@ -187,20 +187,20 @@ static int schedule(struct catapults_handle *target, catapults_port_t *port, enu
     int result = 0;
     /* What woke it may have been taken back: then all is as the caller believes, and the target is the same. */
     while (!result && !port->first && !port->closed) {
-        self->target = (uintptr_t)target;
+        self->target = (uintptr_t)&target->member;
         if (dispatcher_cycle(&self->target) != CYCLE_NONE)
             return EDEADLK;
         if (sensitivity == CATAPULTS_WAKEUP_ON_BLOCK && is_blocked(target))
             return EAGAIN;
         port->scheduler = self;
         self->asleep = true;
-        self->signals.place = SIGNAL_PLACE_WAIT;
+        self->member.signals.place = SIGNAL_PLACE_WAIT;
         result = dispatcher_wait_for(&self->target, true, BLOCK_PORT, instant);
-        self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+        self->member.signals.place = SIGNAL_PLACE_ELSEWHERE;
         self->asleep = false;
         port->scheduler = NULL;
-        if (self->signals.due) {
-            signals_run_in_wait(self);
+        if (self->member.signals.due) {
+            waiters_run_handlers(self);
             result = 0;
         }
     }

@@ -27,7 +27,7 @@ int catapults_cond_wait(catapults_cond_t *cond, catapults_mutex_t *mutex) {
 
 int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (mutex_owner(mutex) != self)
+    if (mutex_owner(mutex) != &self->member)
         return EPERM;
     cancel_test(self);
     dispatcher_enter();
@@ -38,7 +38,7 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
         result = sleep_or_lend(cond, self, instant);
         if (__builtin_expect(result == ERESTART, 0)) {
             result = 0;
-            signals_run_in_wait(self);
+            waiters_run_handlers(self);
         }
     }
     result = waiters_outcome(&cond->waiters, self, result);
@@ -46,13 +46,13 @@ int catapults_cond_wait_until(catapults_cond_t *cond, catapults_mutex_t *mutex, 
     dispatcher_leave();
     if (__builtin_expect(result == ECANCELED, 0))
         cancel_test(self);
-    signals_check(self);
+    signals_check(&self->member);
     return relocked ? relocked : result;
 }
 
 /* May return although it has not been served. */
 static int sleep_or_lend(catapults_cond_t *cond, struct catapults_handle *self, int64_t instant) {
-    if (__builtin_expect(!handle_is_named(cond->owner), 1))
+    if (__builtin_expect(!member_is_named(cond->owner), 1))
         return waiters_sleep_or_cancel(self, BLOCK_CONDITION, instant);
     bool lends = dispatcher_cycle(&cond->owner) == CYCLE_NONE;
     self->asleep = true;
@@ -63,14 +63,14 @@ static int sleep_or_lend(catapults_cond_t *cond, struct catapults_handle *self, 
 
 void catapults_cond_set_owner(catapults_cond_t *cond, catapults_t thread) {
     dispatcher_enter();
-    cond->owner = thread ? thread->word : 0;
+    cond->owner = thread ? thread->member.word : 0;
     for (struct catapults_handle *waiter = cond->waiters.first; waiter; waiter = waiter->wait_next) {
         if (!waiters_may_wake(waiter))
             continue;
         if (cond->owner)
-            dispatcher_redirected(&waiter->dispatched, &cond->owner);
+            dispatcher_redirected(&waiter->member.dispatched, &cond->owner);
         else
-            dispatcher_unblock_only(&waiter->dispatched); /* it waits again, without an owner */
+            dispatcher_unblock_only(&waiter->member.dispatched); /* it waits again, without an owner */
     }
     dispatcher_unblocked();
     dispatcher_leave();

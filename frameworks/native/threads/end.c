@@ -61,31 +61,31 @@ static __attribute__((noinline)) void abandon(struct catapults_handle *self) {
 
 void end(struct catapults_handle *self, void *result) {
     cancel_add(self, CANCEL_ENDING);
-    if (__builtin_expect(self->signals.stopped != NULL, 0))
-        activations_forget(self, NULL);
-    signals_check(self); /* those that came while it was blocked in the kernel */
+    if (__builtin_expect(self->member.signals.stopped != NULL, 0))
+        activations_forget(&self->member, NULL);
+    signals_check(&self->member); /* those that came while it was blocked in the kernel */
     while (__builtin_expect(self->cleanup || self->values, 0)) {
         clean_up(self);
-        signals_check(self);
+        signals_check(&self->member);
     }
     dispatcher_enter();
     if (__builtin_expect(self->mutexes || self->stand_ins, 0))
         abandon(self);
-    signals_set_mask(self, ~UINT64_C(0));
-    if (__builtin_expect(self->signals.pending | signals.pending | self->signals.due, 0))
-        signals_end(self);
-    if (__builtin_expect(processor_here()->turn != &self->dispatched, 0))
+    signals_set_mask(&self->member, ~UINT64_C(0));
+    if (__builtin_expect(self->member.signals.pending | signals.pending | self->member.signals.due, 0))
+        signals_end(&self->member);
+    if (__builtin_expect(processor_here()->turn != &self->member.dispatched, 0))
         dispatcher_own_turn(); /* others run until then: it needs its stack */
-    if (__builtin_expect(self->signals.pending, 0))
-        signals_forget(self);
+    if (__builtin_expect(self->member.signals.pending, 0))
+        signals_forget(&self->member);
     self->result = result;
     self->ended = true;
-    self->word = 0;
+    self->member.word = 0;
     struct catapults_handle *joiner = self->joiner;
-    bool waits = joiner && core_is_blocked(&joiner->dispatched); /* else the joiner's instant has come */
+    bool waits = joiner && core_is_blocked(&joiner->member.dispatched); /* else the joiner's instant has come */
     if (self->detached)
-        stack_give(self->stack);
-    dispatcher_exit(waits ? &joiner->dispatched : NULL);
+        stack_give(self->member.stack);
+    dispatcher_exit(waits ? &joiner->member.dispatched : NULL);
 }
 
 /* The unwinder is about to leave the frame whose stack pointer is the CFA of `context`; all below it has been left. */
@@ -105,7 +105,7 @@ static void held_up(_Unwind_Reason_Code reason, struct _Unwind_Exception *except
     (void)reason, (void)exception;
     const struct catapults_handle *self = handle_self();
     runtime_report("thread %" PRIu32 " (%s) is to end, and a `catch` did not let it pass; end that with `throw;`",
-                   self->dispatched.policy.number, self->name);
+                   self->member.dispatched.policy.number, self->member.name);
     abort();
 }
 

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_END_H
 #define CATAPULTS_END_H
 
-#include "process/handle.h"
+#include "threads/handle.h"
 
 /* Ends the running thread, whose stack is unwound or need not be. Runs the cleanup handlers that are left, and the
  * destructors of its keys. Does not return: see dispatcher_exit. */

@@ -49,16 +49,18 @@ static void forget(struct catapults_handle *thread) {
     stand_ins_forget(thread);
     if (thread->waiting)
         waiters_remove(thread->waiting, thread);
-    io_forget_selection(thread);
+    if (thread->selects)
+        io_forget_selection(thread->selects);
+    thread->selects = NULL;
     port_forget(thread);
-    thread->word = 0;
+    thread->member.word = 0;
 }
 
 /* What the application has set for threads and schedulers stays, although the policies begin anew. `attributes`: the
  * caller's. */
 static void keep_values(struct catapults_handle *self, struct catapults_attributes *attributes) {
-    attributes->values = imports_values(&self->dispatched, &attributes->values_count);
-    self->attributes = attributes;
+    attributes->values = imports_values(&self->member.dispatched, &attributes->values_count);
+    self->member.attributes = attributes;
     for (struct scheduler *one = dispatcher_root(); one; one = dispatcher_next_scheduler(one)) {
         if (!one->parent)
             continue;
@@ -84,29 +86,29 @@ static void restart(void) {
     processors_restart();
     struct catapults_handle *self = handle_self();
     dispatcher_trace_to(NULL); /* the parent writes there */
-    for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = dispatcher_next_thread(thread))
-        if (handle_of(thread) != self)
-            forget(handle_of(thread));
-    for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = dispatcher_next_thread(thread))
-        if (handle_of(thread) != self)
-            mutex_abandon_all(handle_of(thread));
+    struct dispatcher_thread *t, *next;
+    for (t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+        if (t != &self->member.dispatched)
+            forget(handle_of(member_of(t)));
+    for (t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+        if (t != &self->member.dispatched)
+            mutex_abandon_all(handle_of(member_of(t)));
     struct catapults_attributes kept = {0};
     keep_values(self, &kept);
-    struct dispatcher_thread *next;
-    for (struct dispatcher_thread *thread = dispatcher_first_thread(); thread; thread = next) {
-        next = dispatcher_next_thread(thread);
-        struct catapults_handle *handle = handle_of(thread);
-        if (handle == self)
+    for (t = dispatcher_first_thread(); t; t = next) {
+        next = dispatcher_next_thread(t);
+        if (t == &self->member.dispatched)
             continue;
         /* A thread on another processor was in the middle of something, and the tools believe that it still is. */
-        if (dispatcher_is_elsewhere(thread))
+        if (dispatcher_is_elsewhere(t))
             continue;
-        keys_forget(handle);
-        stack_give(handle->stack);
+        struct catapults_handle *thread = handle_of(member_of(t));
+        keys_forget(thread);
+        stack_give(thread->member.stack);
     }
     self->joiner = NULL;
     self->suspended = false;
-    signals_restart(self);
+    signals_restart(&self->member);
     stand_ins_forget(self);
     preempt_restart();
     processor_time_restart();

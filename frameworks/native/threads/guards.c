@@ -44,7 +44,7 @@ static bool is_here(uint64_t owner) { return (owner ^ process_here()) >> PROCESS
 
 /* For a thread: its place in the table of names, which no other has while it lives. */
 static uint64_t name_here(void) {
-    uint64_t number = here()->process.runs_threads ? name_place(handle_self()->word) : (uint32_t)syscall(SYS_gettid);
+    uint64_t number = here()->process.runs_threads ? name_place(member_self()->word) : (uint32_t)syscall(SYS_gettid);
     return process_here() | number << NUMBER_AT | (uint64_t)here()->process.runs_threads << THREAD_AT;
 }
 

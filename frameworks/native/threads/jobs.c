@@ -18,15 +18,15 @@ int catapults_set_period(int64_t nanoseconds) {
         return EINVAL;
     struct catapults_handle *self = handle_self();
     dispatcher_enter();
-    self->period = nanoseconds;
-    self->release = catapults_now();
-    if (imports_link_job(self, true))
-        dispatcher_tell_changed(&self->dispatched);
+    self->member.period = nanoseconds;
+    self->member.release = catapults_now();
+    if (imports_link_job(&self->member, true))
+        dispatcher_tell_changed(&self->member.dispatched);
     if (nanoseconds > 0)
-        dispatcher_tell_released(&self->dispatched);
+        dispatcher_tell_released(&self->member.dispatched);
     dispatcher_unblocked();
     dispatcher_leave();
-    signals_check(self);
+    signals_check(&self->member);
     return 0;
 }
 
@@ -40,41 +40,41 @@ static bool waits_until(struct catapults_handle *self, int64_t instant) {
             dispatcher_leave();
             return true;
         }
-        self->dispatched.begins_job = true;
+        self->member.dispatched.begins_job = true;
         int result = cancel_block(self, BLOCK_SLEEP, instant);
-        self->dispatched.begins_job = false;
+        self->member.dispatched.begins_job = false;
         dispatcher_leave();
         if (result == ECANCELED)
             catapults_testcancel();
         if (result != ERESTART)
             return false;
-        signals_run(self);
+        signals_run(&self->member);
     }
 }
 
 int catapults_next_period(int64_t *missed) {
     struct catapults_handle *self = handle_self();
     catapults_testcancel();
-    if (self->period == 0)
+    if (self->member.period == 0)
         return EINVAL;
-    int64_t now = catapults_now(), release = later(self->release, self->period);
+    int64_t now = catapults_now(), release = later(self->member.release, self->member.period);
     if (missed)
-        *missed = now > release ? (now - release - 1) / self->period + 1 : 0;
-    self->release = release;
+        *missed = now > release ? (now - release - 1) / self->member.period + 1 : 0;
+    self->member.release = release;
     if (release <= now || waits_until(self, release)) {
         dispatcher_enter();
-        dispatcher_tell_released(&self->dispatched);
+        dispatcher_tell_released(&self->member.dispatched);
         dispatcher_unblocked();
         dispatcher_leave();
     }
-    signals_check(self);
+    signals_check(&self->member);
     return 0;
 }
 
 int catapults_release(int64_t *instant) {
     const struct catapults_handle *self = handle_self();
-    if (self->period == 0)
+    if (self->member.period == 0)
         return EINVAL;
-    *instant = self->release;
+    *instant = self->member.release;
     return 0;
 }

@@ -38,7 +38,7 @@ static int take(catapults_mutex_t *mutex, struct catapults_handle *self);
 static __attribute__((noinline)) int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self);
 static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self);
 static void leave(catapults_mutex_t *mutex);
-static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner);
+static void set_owner(catapults_mutex_t *mutex, const struct member *owner);
 static bool booked(const catapults_mutex_t *mutex);
 static void book(catapults_mutex_t *mutex, struct catapults_handle *self);
 static void strike(catapults_mutex_t *mutex, struct catapults_handle *self);
@@ -56,7 +56,7 @@ int catapults_mutex_init(catapults_mutex_t *mutex, const struct catapults_mutex_
         return EINVAL;
     if (attributes->protocol == CATAPULTS_PROTOCOL_PROTECT) {
         dispatcher_enter(); /* another processor may give the caller another instance */
-        bool known = imports_has_ceiling(handle_self());
+        bool known = imports_has_ceiling(member_self());
         dispatcher_leave();
         if (!known)
             return ENOTSUP;
@@ -77,7 +77,7 @@ int catapults_mutex_destroy(catapults_mutex_t *mutex) {
 }
 
 int catapults_mutex_consistent(catapults_mutex_t *mutex) {
-    if (mutex_owner(mutex) != handle_self() || mutex->health != OWNER_DIED)
+    if (mutex_owner(mutex) != member_self() || mutex->health != OWNER_DIED)
         return EINVAL;
     mutex->health = SOUND;
     return 0;
@@ -120,26 +120,26 @@ static inline __attribute__((always_inline)) bool change(catapults_mutex_t *mute
 
 static __attribute__((noinline)) int lock_back_from_kernel(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
-    return change(mutex, 0, self->word, __ATOMIC_ACQUIRE) ? 0 : lock_slowly(mutex, self);
+    return change(mutex, 0, self->member.word, __ATOMIC_ACQUIRE) ? 0 : lock_slowly(mutex, self);
 }
 
 static __attribute__((noinline)) int unlock_back_from_kernel(catapults_mutex_t *mutex) {
     struct catapults_handle *self = handle_self();
-    return change(mutex, self->word, 0, __ATOMIC_RELEASE) ? 0 : unlock_slowly(mutex, self);
+    return change(mutex, self->member.word, 0, __ATOMIC_RELEASE) ? 0 : unlock_slowly(mutex, self);
 }
 
 int catapults_mutex_lock(catapults_mutex_t *mutex) {
-    if (handle_must_regain())
+    if (member_must_regain())
         return lock_back_from_kernel(mutex);
     struct catapults_handle *self = handle_here();
-    if (__builtin_expect(change(mutex, 0, self->word, __ATOMIC_ACQUIRE), 1))
+    if (__builtin_expect(change(mutex, 0, self->member.word, __ATOMIC_ACQUIRE), 1))
         return 0;
     return lock_slowly(mutex, self);
 }
 
 int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant) {
     struct catapults_handle *self = handle_self();
-    if (change(mutex, 0, self->word, __ATOMIC_ACQUIRE))
+    if (change(mutex, 0, self->member.word, __ATOMIC_ACQUIRE))
         return 0;
     return lock_generally(mutex, self, instant);
 }
@@ -147,18 +147,19 @@ int catapults_mutex_lock_until(catapults_mutex_t *mutex, int64_t instant) {
 int catapults_mutex_trylock(catapults_mutex_t *mutex) {
     dispatcher_enter();
     mutex_claim(mutex);
-    struct catapults_handle *self = handle_self(), *owner = mutex_owner(mutex);
-    bool again = owner == self && mutex->type == CATAPULTS_MUTEX_RECURSIVE;
+    struct catapults_handle *self = handle_self();
+    const struct member *owner = mutex_owner(mutex);
+    bool again = owner == &self->member && mutex->type == CATAPULTS_MUTEX_RECURSIVE;
     int result = again ? lock_again(mutex, self, 0) : owner ? EBUSY : take_free(mutex, self);
     dispatcher_leave();
     return result;
 }
 
 int catapults_mutex_unlock(catapults_mutex_t *mutex) {
-    if (handle_must_regain())
+    if (member_must_regain())
         return unlock_back_from_kernel(mutex);
     struct catapults_handle *self = handle_here();
-    if (__builtin_expect(change(mutex, self->word, 0, __ATOMIC_RELEASE), 1))
+    if (__builtin_expect(change(mutex, self->member.word, 0, __ATOMIC_RELEASE), 1))
         return 0;
     return unlock_slowly(mutex, self);
 }
@@ -173,8 +174,8 @@ static bool is_plain(const catapults_mutex_t *mutex) {
 static int lock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (__builtin_expect(!is_plain(mutex), 0))
         return lock_generally(mutex, self, CATAPULTS_FOREVER);
-    const struct catapults_handle *owner = mutex_owner(mutex);
-    if (__builtin_expect(!owner || owner == self || owner == &names_nobody || owner->dispatched.waits_for, 0))
+    const struct member *owner = mutex_owner(mutex);
+    if (__builtin_expect(!owner || owner == &self->member || owner == &names_nobody || owner->dispatched.waits_for, 0))
         return lock_generally(mutex, self, CATAPULTS_FOREVER);
     begin_to_wait(mutex, self);
     mutex->state |= MUTEX_MORE;
@@ -195,11 +196,11 @@ static int lock_generally(catapults_mutex_t *mutex, struct catapults_handle *sel
 }
 
 static int lock(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant) {
-    struct catapults_handle *owner = mutex_owner(mutex);
+    const struct member *owner = mutex_owner(mutex);
     if (!owner)
         return take_free(mutex, self);
-    return owner == self ? lock_again(mutex, self, instant)
-                         : wait(mutex, self, instant, mutex->type != CATAPULTS_MUTEX_NORMAL);
+    return owner == &self->member ? lock_again(mutex, self, instant)
+                                  : wait(mutex, self, instant, mutex->type != CATAPULTS_MUTEX_NORMAL);
 }
 
 /* By its owner. */
@@ -213,7 +214,7 @@ static int lock_again(catapults_mutex_t *mutex, struct catapults_handle *self, i
         if (mutex->depth == UINT32_MAX)
             return EAGAIN;
         mutex->depth++;
-        set_owner(mutex, self);
+        set_owner(mutex, &self->member);
         return 0;
     }
     __builtin_unreachable();
@@ -229,7 +230,7 @@ static inline void begin_to_wait(catapults_mutex_t *mutex, struct catapults_hand
 /* The waiting thread lends its turns to the owner, unless that waits for it: then it is refused, or the cycle
  * reported. */
 static int wait(catapults_mutex_t *mutex, struct catapults_handle *self, int64_t instant, bool refuses) {
-    bool for_itself = mutex_owner(mutex) == self;
+    bool for_itself = mutex_owner(mutex) == &self->member;
     begin_to_wait(mutex, self);
     set_owner(mutex, mutex_owner(mutex));
     return wait_until(mutex, self, instant, refuses, for_itself, false);
@@ -276,7 +277,7 @@ static int wait_until(catapults_mutex_t *mutex, struct catapults_handle *self, i
 
 /* Whether its waiters lend to its owner. With a ceiling they need not, unless the owner's policy knows of none. */
 static bool is_lent_to(const catapults_mutex_t *mutex) {
-    const struct catapults_handle *owner = mutex_owner(mutex);
+    const struct member *owner = mutex_owner(mutex);
     if (owner == &names_nobody)
         return false;
     switch ((enum catapults_mutex_protocol)mutex->protocol) {
@@ -292,14 +293,15 @@ static bool is_lent_to(const catapults_mutex_t *mutex) {
 
 /* Whether it is the owner; or it is free, and no other waiter comes before. */
 static bool is_mine(const catapults_mutex_t *mutex, const struct catapults_handle *self, bool for_itself) {
-    const struct catapults_handle *owner = mutex_owner(mutex), *first = waiters_first(&mutex->waiters);
-    return !for_itself && (owner == self || (!owner && (first == self || first->suspended)));
+    const struct member *owner = mutex_owner(mutex);
+    const struct catapults_handle *first = waiters_first(&mutex->waiters);
+    return !for_itself && (owner == &self->member || (!owner && (first == self || first->suspended)));
 }
 
 /* May run other threads. */
 static void hand_to_first(catapults_mutex_t *mutex) {
     struct catapults_handle *first = waiters_first(&mutex->waiters);
-    set_owner(mutex, first);
+    set_owner(mutex, &first->member);
     first->woken = true;
     waiters_wake(first);
 }
@@ -318,7 +320,7 @@ static int take(catapults_mutex_t *mutex, struct catapults_handle *self) {
     }
     if (booked(mutex))
         book(mutex, self);
-    set_owner(mutex, self);
+    set_owner(mutex, &self->member);
     return mutex->health == OWNER_DIED ? EOWNERDEAD : 0;
 }
 
@@ -327,15 +329,15 @@ static int take(catapults_mutex_t *mutex, struct catapults_handle *self) {
 /* The turn is that of the thread that has waited longest, which gets the mutex and goes on. */
 static int give_back(catapults_mutex_t *mutex, struct catapults_handle *first) {
     waiters_take(&mutex->waiters);
-    mutex->state = first->word | (mutex->waiters.first ? MUTEX_MORE : 0);
-    return dispatcher_give_back(&first->dispatched);
+    mutex->state = first->member.word | (mutex->waiters.first ? MUTEX_MORE : 0);
+    return dispatcher_give_back(&first->member.dispatched);
 }
 
 static bool can_give_back(const catapults_mutex_t *mutex, const struct catapults_handle *self) {
-    if (!is_plain(mutex) || mutex->state != (self->word | MUTEX_MORE))
+    if (!is_plain(mutex) || mutex->state != (self->member.word | MUTEX_MORE))
         return false;
     const struct catapults_handle *first = mutex->waiters.first;
-    return first && processor_here()->turn == &first->dispatched && is_lending_only(&first->dispatched);
+    return first && processor_here()->turn == &first->member.dispatched && is_lending_only(&first->member.dispatched);
 }
 
 static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self) {
@@ -343,11 +345,11 @@ static int unlock_slowly(catapults_mutex_t *mutex, struct catapults_handle *self
         return give_back(mutex, mutex->waiters.first);
     dispatcher_enter();
     mutex_claim(mutex);
-    int result = mutex_owner(mutex) == self ? 0 : EPERM;
+    int result = mutex_owner(mutex) == &self->member ? 0 : EPERM;
     bool falls = false;
     if (result == 0 && mutex->depth) {
         mutex->depth--;
-        set_owner(mutex, self);
+        set_owner(mutex, &self->member);
     } else if (result == 0) {
         falls = unlock(mutex, self);
     }
@@ -362,7 +364,8 @@ static bool unlock(catapults_mutex_t *mutex, struct catapults_handle *self) {
     bool falls = false;
     if (booked(mutex)) {
         strike(mutex, self);
-        falls = mutex->protocol == CATAPULTS_PROTOCOL_PROTECT && (!self->has_ceiling || self->ceiling < mutex->ceiling);
+        falls = mutex->protocol == CATAPULTS_PROTOCOL_PROTECT &&
+                (!self->member.has_ceiling || self->member.ceiling < mutex->ceiling);
     }
     if (mutex->health == OWNER_DIED)
         mutex->health = LOST;
@@ -383,11 +386,11 @@ static bool comes_next(const catapults_mutex_t *mutex, const struct catapults_ha
 static void leave(catapults_mutex_t *mutex) {
     struct catapults_handle *first = waiters_are_there(&mutex->waiters) ? waiters_first(&mutex->waiters) : NULL;
     bool lost = mutex->health == LOST, hand_over = first && !lost && comes_next(mutex, first);
-    set_owner(mutex, hand_over ? first : NULL);
+    set_owner(mutex, hand_over ? &first->member : NULL);
     if (lost) {
         for (first = mutex->waiters.first; first; first = first->wait_next)
             if (waiters_may_wake(first))
-                dispatcher_unblock_only(&first->dispatched);
+                dispatcher_unblock_only(&first->member.dispatched);
         dispatcher_unblocked();
     } else if (first && (hand_over || !first->woken)) {
         first->woken = true;
@@ -401,10 +404,10 @@ void mutex_pass_on(struct catapults_handle *thread) {
     if (__builtin_expect(!mutex, 1) || !thread->waiting || thread == handle_self())
         return;
     mutex_claim(mutex);
-    struct catapults_handle *owner = mutex_owner(mutex);
-    if (owner == thread)
-        dispatcher_renamed(&thread->dispatched);
-    if (owner == thread || !owner)
+    const struct member *owner = mutex_owner(mutex);
+    if (owner == &thread->member)
+        dispatcher_renamed(&thread->member.dispatched);
+    if (owner == &thread->member || !owner)
         leave(mutex);
     else
         set_owner(mutex, owner);
@@ -423,12 +426,12 @@ int mutex_relock(catapults_mutex_t *mutex, struct catapults_handle *self, uint32
     int result = mutex_owner(mutex) ? wait(mutex, self, CATAPULTS_FOREVER, false) : take_free(mutex, self);
     if (depth && result != ENOTRECOVERABLE) {
         mutex->depth = depth;
-        set_owner(mutex, self);
+        set_owner(mutex, &self->member);
     }
     return result;
 }
 
-static void set_owner(catapults_mutex_t *mutex, struct catapults_handle *owner) {
+static void set_owner(catapults_mutex_t *mutex, const struct member *owner) {
     bool more = mutex->waiters.first || mutex->depth || booked(mutex);
     uintptr_t name = owner ? owner->word : 0;
     __atomic_store_n(&mutex->state, name | (more ? MUTEX_MORE : 0), __ATOMIC_RELEASE);
@@ -447,16 +450,17 @@ static void book(catapults_mutex_t *mutex, struct catapults_handle *self) {
     if (self->mutexes)
         self->mutexes->held_previous = mutex;
     self->mutexes = mutex;
-    if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT || (self->has_ceiling && mutex->ceiling <= self->ceiling))
+    if (mutex->protocol != CATAPULTS_PROTOCOL_PROTECT ||
+        (self->member.has_ceiling && mutex->ceiling <= self->member.ceiling))
         return;
-    self->ceiling = mutex->ceiling;
-    self->has_ceiling = true;
-    imports_link_ceiling(self);
+    self->member.ceiling = mutex->ceiling;
+    self->member.has_ceiling = true;
+    imports_link_ceiling(&self->member);
 }
 
 static void strike(catapults_mutex_t *mutex, struct catapults_handle *self) {
     take_out(mutex, self);
-    if (mutex->protocol == CATAPULTS_PROTOCOL_PROTECT && mutex->ceiling == self->ceiling)
+    if (mutex->protocol == CATAPULTS_PROTOCOL_PROTECT && mutex->ceiling == self->member.ceiling)
         find_ceiling(self, mutex->ceiling);
 }
 
@@ -480,9 +484,9 @@ static void find_ceiling(struct catapults_handle *self, int64_t most) {
         ceiling = mutex->ceiling;
         found = true;
     }
-    self->ceiling = ceiling;
-    self->has_ceiling = found;
-    imports_link_ceiling(self);
+    self->member.ceiling = ceiling;
+    self->member.has_ceiling = found;
+    imports_link_ceiling(&self->member);
 }
 
 /* The ceiling stays until all are left: the thread is about to end, and there may be very many. */
@@ -496,6 +500,6 @@ void mutex_abandon_all(struct catapults_handle *self) {
         mutex->health = OWNER_DIED;
         leave(mutex);
     }
-    if (self->has_ceiling)
+    if (self->member.has_ceiling)
         find_ceiling(self, INT64_MAX);
 }

@@ -62,7 +62,7 @@ static void tell_selectors(catapults_port_t *port) {
 /* Threads that are woken here and below do not run before dispatcher_unblocked. */
 static void wake(struct catapults_handle *thread) {
     if (waiters_may_wake(thread))
-        dispatcher_unblock_only(&thread->dispatched);
+        dispatcher_unblock_only(&thread->member.dispatched);
 }
 
 /* The caller has a reply, or never gets one; it may be running handlers of signals. */
@@ -75,10 +75,11 @@ static void wake_caller(const struct catapults_message *message) {
 static void expect_reply_of(struct catapults_message *message, uintptr_t server) {
     struct catapults_handle *caller = message->sender;
     if (message->server && !server)
-        dispatcher_renamed(&handle_self()->dispatched);
+        dispatcher_renamed(&member_self()->dispatched);
     message->server = server;
-    if (handle_is_named(server) && server != caller->word && caller->message == message && waiters_may_wake(caller))
-        dispatcher_redirected(&caller->dispatched, &message->server);
+    if (member_is_named(server) && server != caller->member.word && caller->message == message &&
+        waiters_may_wake(caller))
+        dispatcher_redirected(&caller->member.dispatched, &message->server);
 }
 
 /* The message is received. */
@@ -86,7 +87,7 @@ static struct catapults_message *received(struct catapults_message *message, str
     if (message->state == CALLED)
         message->state = SERVED;
     if (message->state == SERVED)
-        expect_reply_of(message, receiver->word);
+        expect_reply_of(message, receiver->member.word);
     if (message->state == QUEUED)
         message->state = OUTSIDE;
     if (message->kind == CATAPULTS_NOTICE_EXITED)
@@ -146,7 +147,7 @@ static int wait(struct catapults_handle *self, const catapults_port_t *port, str
 /* May return before there is a reply. */
 static int wait_for_reply(struct catapults_handle *self, struct catapults_message *message, int64_t instant) {
     enum dispatcher_cycle cycle = dispatcher_cycle(&message->server);
-    bool known = handle_is_named(message->server & ~NAME_OWN);
+    bool known = member_is_named(message->server & ~NAME_OWN);
     self->port = message->port;
     self->message = message;
     int result = waiters_sleep_for(self, &message->server, known && cycle == CYCLE_NONE, BLOCK_PORT, instant);
@@ -160,8 +161,8 @@ static bool is_over(int *result) {
     if (*result == ECANCELED)
         catapults_testcancel();
     if (*result != ERESTART)
-        signals_check(self);
-    else if (signals_run(self) == SIGNALS_EINTR)
+        signals_check(&self->member);
+    else if (signals_run(&self->member) == SIGNALS_EINTR)
         *result = EINTR;
     return *result != ERESTART;
 }
@@ -452,7 +453,7 @@ void port_forget(struct catapults_handle *thread) {
 
 void catapults_port_set_server(catapults_port_t *port, catapults_t thread) {
     dispatcher_enter();
-    port->server = thread ? thread->word : 0;
+    port->server = thread ? thread->member.word : 0;
     dispatcher_leave();
 }
 

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_PORT_H
 #define CATAPULTS_PORT_H
 
-#include "process/handle.h"
+#include "threads/handle.h"
 
 /* A wait for one of several things, of which a port is one. The waiter's, until port_unwatch. */
 struct port_selector {

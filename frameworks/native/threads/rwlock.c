@@ -34,7 +34,7 @@ int catapults_rwlock_rdlock(catapults_rwlock_t *lock) { return catapults_rwlock_
 int catapults_rwlock_rdlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
     dispatcher_enter();
-    int result = lock->writer == self->word ? EDEADLK : try_to_read(lock);
+    int result = lock->writer == self->member.word ? EDEADLK : try_to_read(lock);
     if (result == EBUSY)
         result = wait(lock, &lock->waiting_readers, self, instant);
     dispatcher_leave();
@@ -62,7 +62,7 @@ int catapults_rwlock_wrlock(catapults_rwlock_t *lock) { return catapults_rwlock_
 int catapults_rwlock_wrlock_until(catapults_rwlock_t *lock, int64_t instant) {
     struct catapults_handle *self = handle_self();
     dispatcher_enter();
-    int result = lock->writer == self->word ? EDEADLK : try_to_write(lock, self);
+    int result = lock->writer == self->member.word ? EDEADLK : try_to_write(lock, self);
     if (result == EBUSY)
         result = wait(lock, &lock->waiting_writers, self, instant);
     if (result && !lock->writer && !waiters_are_there(&lock->waiting_writers))
@@ -81,7 +81,7 @@ int catapults_rwlock_trywrlock(catapults_rwlock_t *lock) {
 static int try_to_write(catapults_rwlock_t *lock, struct catapults_handle *self) {
     if (lock->writer || lock->readers)
         return EBUSY;
-    lock->writer = self->word;
+    lock->writer = self->member.word;
     return 0;
 }
 
@@ -93,7 +93,7 @@ static int wait(catapults_rwlock_t *lock, struct catapults_waiters *waiters, str
     int result = 0;
     waiters_append(waiters, self);
     while (self->waiting && !result) {
-        bool lends = handle_is_named(lock->writer) && dispatcher_cycle(&lock->writer) == CYCLE_NONE;
+        bool lends = member_is_named(lock->writer) && dispatcher_cycle(&lock->writer) == CYCLE_NONE;
         result = waiters_sleep_for(self, &lock->writer, lends, BLOCK_LOCK, instant);
         if (self->waiting && take_after_all(lock, waiters, self))
             break;
@@ -113,7 +113,7 @@ static bool take_after_all(catapults_rwlock_t *lock, struct catapults_waiters *w
 
 int catapults_rwlock_unlock(catapults_rwlock_t *lock) {
     dispatcher_enter();
-    bool may = lock->writer ? lock->writer == handle_self()->word : lock->readers > 0;
+    bool may = lock->writer ? lock->writer == member_self()->word : lock->readers > 0;
     if (may)
         leave(lock);
     dispatcher_leave();
@@ -134,10 +134,10 @@ static void leave(catapults_rwlock_t *lock) {
     }
     if (waiters_are_there(&lock->waiting_writers)) {
         struct catapults_handle *next = waiters_first(&lock->waiting_writers);
-        lock->writer = next->word;
+        lock->writer = next->member.word;
         waiters_remove(&lock->waiting_writers, next);
         if (waiters_may_wake(next))
-            dispatcher_unblock_only(&next->dispatched);
+            dispatcher_unblock_only(&next->member.dispatched);
         if (!known) {
             lend_to_writer(lock, &lock->waiting_readers);
             lend_to_writer(lock, &lock->waiting_writers);
@@ -155,7 +155,7 @@ static void leave(catapults_rwlock_t *lock) {
 static void lend_to_writer(catapults_rwlock_t *lock, const struct catapults_waiters *waiters) {
     for (struct catapults_handle *thread = waiters->first; thread; thread = thread->wait_next)
         if (waiters_may_wake(thread))
-            dispatcher_redirected(&thread->dispatched, &lock->writer);
+            dispatcher_redirected(&thread->member.dispatched, &lock->writer);
 }
 
 /* Without suspended ones, which look again later: nobody is to wait for them to read. */
@@ -167,7 +167,7 @@ static void admit_readers(catapults_rwlock_t *lock) {
         lock->readers++;
         waiters_remove(&lock->waiting_readers, reader);
         if (waiters_may_wake(reader))
-            dispatcher_unblock_only(&reader->dispatched);
+            dispatcher_unblock_only(&reader->member.dispatched);
     }
     dispatcher_unblocked();
 }

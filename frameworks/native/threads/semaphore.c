@@ -36,10 +36,10 @@ int catapults_sem_wait_until(catapults_sem_t *semaphore, int64_t instant) {
         if (result == ECANCELED)
             catapults_testcancel();
         if (__builtin_expect(result != ERESTART, 1)) {
-            signals_check(self);
+            signals_check(&self->member);
             return result;
         }
-        if (signals_run(self) == SIGNALS_EINTR)
+        if (signals_run(&self->member) == SIGNALS_EINTR)
             return EINTR;
     }
 }

@@ -32,7 +32,7 @@ static int wait(struct catapults_handle *self, struct signal_waiter *waiter, int
     for (uint64_t left = waiter->set & ~signals.taken; left; left &= left - 1)
         signals_own(__builtin_ctzll(left) + 1);
     signals_take_up();
-    if (signals_take(self, waiter->set, &waiter->info))
+    if (signals_take(&self->member, waiter->set, &waiter->info))
         return 0;
     enlist(waiter);
     int result = cancel_block(self, BLOCK_SIGNAL, instant);
@@ -42,7 +42,7 @@ static int wait(struct catapults_handle *self, struct signal_waiter *waiter, int
 
 static int wait_for_one(const sigset_t *set, siginfo_t *info, int64_t instant, bool restarts) {
     struct catapults_handle *self = handle_self();
-    struct signal_waiter waiter = {.thread = self, .set = signals_of(set)};
+    struct signal_waiter waiter = {.thread = &self->member, .set = signals_of(set)};
     if (!waiter.set)
         return EINVAL;
     for (;;) {
@@ -56,10 +56,10 @@ static int wait_for_one(const sigset_t *set, siginfo_t *info, int64_t instant, b
         if (result == ECANCELED)
             catapults_testcancel();
         if (result != ERESTART) {
-            signals_check(self);
+            signals_check(&self->member);
             return result;
         }
-        if (signals_run(self) != SIGNALS_NONE && !restarts)
+        if (signals_run(&self->member) != SIGNALS_NONE && !restarts)
             return EINTR;
     }
 }
@@ -94,28 +94,28 @@ int catapults_sigsuspend(const sigset_t *mask) {
     sigset_t before;
     catapults_testcancel();
     catapults_preemption_hold(); /* so that no handler runs before it waits, except by this call */
-    signals_to(&before, self->signals.mask);
+    signals_to(&before, self->member.signals.mask);
     enum signals_outcome outcome = SIGNALS_NONE;
     dispatcher_enter();
     for (uint64_t left = signals_of(mask) & ~signals.taken; left; left &= left - 1)
         signals_own(__builtin_ctzll(left) + 1);
-    self->signals.place = SIGNAL_PLACE_WAIT; /* the same: it looks */
-    signals_set_mask(self, signals_of(mask));
+    self->member.signals.place = SIGNAL_PLACE_WAIT; /* the same: it looks */
+    signals_set_mask(&self->member, signals_of(mask));
     signals_take_up();
-    if ((self->signals.pending | signals.pending) & ~self->signals.mask)
-        signals_set_due(self, true);
+    if ((self->member.signals.pending | signals.pending) & ~self->member.signals.mask)
+        signals_set_due(&self->member, true);
     dispatcher_leave();
     catapults_preemption_release();
     while (outcome == SIGNALS_NONE) {
         dispatcher_enter();
         int result = cancel_block(self, BLOCK_SIGNAL, CATAPULTS_FOREVER);
-        self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+        self->member.signals.place = SIGNAL_PLACE_ELSEWHERE;
         dispatcher_leave();
         if (result == ECANCELED) {
-            signals_set_mask(self, signals_of(&before));
+            signals_set_mask(&self->member, signals_of(&before));
             catapults_testcancel();
         }
-        outcome = signals_run(self);
+        outcome = signals_run(&self->member);
     }
     catapults_sigmask(SIG_SETMASK, &before, NULL);
     errno = EINTR;
@@ -137,9 +137,9 @@ int catapults_execve(const char *path, char *const arguments[], char *const envi
     sigset_t mask, before, pending;
     catapults_sigpending(&pending);
     dispatcher_enter();
-    signals_to(&mask, self->signals.mask);
+    signals_to(&mask, self->member.signals.mask);
     sigprocmask(SIG_SETMASK, &mask, &before); /* cannot fail: the sets are there */
-    if (hand_to_kernel(self->signals.queue.first) && hand_to_kernel(signals.queue.first))
+    if (hand_to_kernel(self->member.signals.queue.first) && hand_to_kernel(signals.queue.first))
         execve(path, arguments, environment); /* returns only if it has failed */
     int error = errno;
     const struct timespec none = {0};

@@ -17,10 +17,10 @@ int catapults_sleep_until(int64_t instant) {
         if (result == ECANCELED)
             catapults_testcancel();
         if (result != ERESTART) {
-            signals_check(self);
+            signals_check(&self->member);
             return 0;
         }
-        if (signals_run(self) != SIGNALS_NONE)
+        if (signals_run(&self->member) != SIGNALS_NONE)
             return EINTR;
     }
 }

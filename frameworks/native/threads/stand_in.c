@@ -19,7 +19,7 @@ static void *stand_in(void *stand_in_) {
     dispatcher_enter();
     struct catapults_handle *self = handle_self();
     standing->thread = self;
-    self->signals.mask = ~UINT64_C(0);
+    self->member.signals.mask = ~UINT64_C(0);
     while (standing->primary)
         waiters_sleep_for(self, &standing->primary, true, BLOCK_JOIN, DISPATCHER_FOREVER);
     dispatcher_leave();
@@ -33,7 +33,7 @@ int catapults_stand_in(catapults_t thread, const struct catapults_attributes *at
         return EAGAIN;
     dispatcher_enter();
     bool ended = thread->ended;
-    *standing = (struct stand_in){.primary = (uintptr_t)thread, .next = thread->stand_ins};
+    *standing = (struct stand_in){.primary = (uintptr_t)&thread->member, .next = thread->stand_ins};
     if (!ended)
         thread->stand_ins = standing;
     dispatcher_leave();
@@ -64,7 +64,7 @@ void stand_ins_end(struct catapults_handle *primary) {
         next = standing->next; /* the stand-in frees it */
         standing->primary = 0;
         if (standing->thread && waiters_may_wake(standing->thread))
-            dispatcher_unblock_only(&standing->thread->dispatched);
+            dispatcher_unblock_only(&standing->thread->member.dispatched);
     }
     primary->stand_ins = NULL;
 }

@@ -4,7 +4,7 @@
 #ifndef CATAPULTS_STAND_IN_H
 #define CATAPULTS_STAND_IN_H
 
-#include "process/handle.h"
+#include "threads/handle.h"
 
 /* The thread ends, and so do its stand-ins, when they have a turn. Runs no other. */
 void stand_ins_end(struct catapults_handle *primary);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "contexts/text.h"
+#include "process/face.h"
 #include "process/imports.h"
 #include "process/names.h"
 #include "process/runtime.h"
@@ -12,6 +14,7 @@
 #include "process/thread_locals.h"
 #include "threads/cancel.h"
 #include "threads/client.h"
+#include "threads/describe_wait.h"
 #include "threads/end.h"
 #include "threads/mutex.h"
 #include "threads/waiters.h"
@@ -22,17 +25,59 @@ static void entry(void *argument);
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
+/*
+ * A record lies at the high end of its thread's stack, below which the frames begin: a thread so needs one allocation,
+ * and a page and an entry of the buffers that translate addresses less than with a record elsewhere. The first thread,
+ * whose stack is the system's, has a stack of ours for its record alone.
+ */
+static size_t record_size;
+static struct stack_pool *stacks; /* of threads that ask for no other size; NULL: there are none so large */
+
+static struct catapults_handle *record_on(struct stack *stack) {
+    return (struct catapults_handle *)((char *)stack - record_size);
+}
+
+/* The pool of stacks where a thread has `size` bytes beside its record; NULL: there are none so large. */
+static struct stack_pool *stacks_of(size_t size) {
+    return stack_pool(record_size > size / 8 ? size + record_size : size);
+}
+
+static void resized(void) {
+    record_size = offsetof(struct catapults_handle, member) + runtime.member_size;
+    stacks = stacks_of(runtime.stack_size);
+}
+
+static struct member *first(void) {
+    struct stack *stack = stack_take(record_size);
+    if (!stack || stack_room(stack) < record_size)
+        return NULL;
+    struct catapults_handle *self = memset(record_on(stack), 0, record_size);
+    self->member.stack = stack;
+    names_give(&self->member, &stack->name); /* there is room for the first */
+    self->member.dispatched.room = runtime_room();
+    text_format(self->member.name, sizeof self->member.name, "main");
+    return &self->member;
+}
+
+static void run_handlers(struct member *self) { waiters_run_handlers(handle_of(self)); }
+
+int catapults_init(const struct catapults_options *options) {
+    static const struct face face = {
+        .resized = resized, .first = first, .run_handlers = run_handlers, .describe_wait = describe_wait};
+    return runtime_start(options, &face);
+}
+
 /* Makes a record on a stack, for `self`; NULL: no memory. */
 static inline struct catapults_handle *make(const struct catapults_handle *self, struct stack_pool *pool) {
     struct stack *stack = pool ? stack_take_from(pool) : NULL;
     if (__builtin_expect(!stack, 0))
         return NULL;
-    struct catapults_handle *thread = (struct catapults_handle *)((char *)stack - runtime.record_size);
-    thread->stack = stack;
-    thread->attributes = NULL;
-    thread->object = NULL;
+    struct catapults_handle *thread = record_on(stack);
+    thread->member.stack = stack;
+    thread->member.attributes = NULL;
+    thread->member.object = NULL;
     thread->joiner = NULL;
-    thread->refusal = NULL;
+    thread->member.refusal = NULL;
     thread->mutexes = NULL;
     thread->stand_ins = NULL;
     thread->client = NULL;
@@ -43,18 +88,18 @@ static inline struct catapults_handle *make(const struct catapults_handle *self,
     thread->detached = thread->ended = false;
     thread->cancel = CANCEL_ENABLED;
     thread->cancellable = thread->cancelled = false;
-    thread->has_ceiling = false;
-    thread->period = 0;
+    thread->member.has_ceiling = false;
+    thread->member.period = 0;
     thread->wants = NULL;
     thread->waiting = NULL;
     thread->asleep = thread->woken = thread->suspended = false;
-    thread->signals = (struct signal_state){.mask = self->signals.mask, .place = SIGNAL_PLACE_NEW};
-    thread->name[0] = '\0';
-    record_clear(&thread->dispatched);
-    thread->dispatched.room = runtime_room();
+    thread->member.signals = (struct signal_state){.mask = self->member.signals.mask, .place = SIGNAL_PLACE_NEW};
+    thread->member.name[0] = '\0';
+    record_clear(&thread->member.dispatched);
+    thread->member.dispatched.room = runtime_room();
     if (__builtin_expect(runtime.thread_locals_size != 0, 0))
-        thread_locals_begin(thread);
-    if (__builtin_expect(!names_give(thread), 0)) {
+        thread_locals_begin(&thread->member);
+    if (__builtin_expect(!names_give(&thread->member, &stack->name), 0)) {
         stack_give(stack);
         return NULL;
     }
@@ -69,34 +114,34 @@ static inline int begin(struct catapults_handle *thread, struct scheduler *sched
     if (result)
         *result = thread; /* before it can run */
     const struct catapults_stop *stop =
-        dispatcher_create(scheduler, &thread->dispatched, thread->stack, thread, entry, thread);
+        dispatcher_create(scheduler, &thread->member.dispatched, thread->member.stack, thread, entry, thread);
     if (__builtin_expect(!stop, 1))
         return 0;
     if (result)
         *result = NULL;
-    handle_self()->refusal = stop->text;
-    stack_give(thread->stack);
+    member_self()->refusal = stop->text;
+    stack_give(thread->member.stack);
     return EAGAIN;
 }
 
 /* Makes a thread as the attributes ask for it. */
 static struct catapults_handle *make_with(const struct catapults_attributes *attributes) {
     struct catapults_handle *thread =
-        make(handle_self(), attributes->stack_size ? runtime_stacks(attributes->stack_size) : runtime.stacks);
+        make(handle_self(), attributes->stack_size ? stacks_of(attributes->stack_size) : stacks);
     if (!thread)
         return NULL;
     if (attributes->scheduled_by && client_make(thread, attributes->scheduled_by) != 0) {
-        stack_give(thread->stack);
+        stack_give(thread->member.stack);
         return NULL;
     }
-    thread->object = attributes->object;
-    thread->period = attributes->period;
-    if (thread->period > 0)
-        thread->release = catapults_now();
+    thread->member.object = attributes->object;
+    thread->member.period = attributes->period;
+    if (thread->member.period > 0)
+        thread->member.release = catapults_now();
     thread->detached = attributes->detached;
-    thread->dispatched.bound = attributes->processors;
+    thread->member.dispatched.bound = attributes->processors;
     if (attributes->name)
-        strncat(thread->name, attributes->name, CATAPULTS_NAME_SIZE - 1);
+        strncat(thread->member.name, attributes->name, CATAPULTS_NAME_SIZE - 1);
     return thread;
 }
 
@@ -111,7 +156,7 @@ static __attribute__((noinline)) int create_with(catapults_t *result, const stru
         return EINVAL;
     struct catapults_handle *thread = make_with(attributes);
     if (thread && under->dispatched->policy->thread_imports_count > 0)
-        thread->attributes = attributes;
+        thread->member.attributes = attributes;
     return thread ? begin(thread, under->dispatched, result, start, argument) : EAGAIN;
 }
 
@@ -120,13 +165,13 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     if (!runtime.started)
         return EPERM;
     struct catapults_handle *self = handle_self();
-    self->refusal = NULL;
+    self->member.refusal = NULL;
     dispatcher_enter();
     int error;
     struct catapults_handle *thread;
     if (attributes)
         error = create_with(result, attributes, start, argument);
-    else if (__builtin_expect((thread = make(self, runtime.stacks)) != NULL, 1))
+    else if (__builtin_expect((thread = make(self, stacks)) != NULL, 1))
         error = begin(thread, scheduler_default->dispatched, result, start, argument);
     else
         error = EAGAIN;
@@ -136,13 +181,13 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
 
 static void entry(void *argument) {
     struct catapults_handle *self = argument;
-    self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+    self->member.signals.place = SIGNAL_PLACE_ELSEWHERE;
     dispatcher_begin();
-    signals_check(self);
+    signals_check(&self->member);
     end(self, self->start(self->argument));
 }
 
-const char *catapults_refusal(void) { return handle_self()->refusal; }
+const char *catapults_refusal(void) { return member_self()->refusal; }
 
 /* ---- Joining ----------------------------------------------------------------------------------------------------- */
 
@@ -152,14 +197,14 @@ static __attribute__((noinline)) int join_unusually(struct catapults_handle *thr
     dispatcher_leave();
     if (error == ECANCELED)
         catapults_testcancel();
-    signals_check(handle_self());
+    signals_check(member_self());
     return error;
 }
 
 static __attribute__((noinline)) int join_early(struct catapults_handle *thread, void **result, int early) {
     thread->joiner = NULL;
     if (!thread->ended && early == ERESTART)
-        signals_run_in_wait(handle_self());
+        waiters_run_handlers(handle_self());
     if (thread->ended || !early || early == ERESTART)
         return join_unusually(thread, result);
     dispatcher_leave();
@@ -173,19 +218,20 @@ int catapults_join(catapults_t thread, void **result) {
     struct catapults_handle *self = handle_self();
     cancel_test(self);
     dispatcher_enter();
-    if (__builtin_expect(
-            thread->detached || thread->ended || thread->joiner || thread->dispatched.waits_for || thread == self, 0))
+    if (__builtin_expect(thread->detached || thread->ended || thread->joiner || thread->member.dispatched.waits_for ||
+                             thread == self,
+                         0))
         return join_unusually(thread, result);
-    self->joins = (uintptr_t)thread;
+    self->joins = (uintptr_t)&thread->member;
     thread->joiner = self;
     int early = cancel_wait_for(self, &self->joins, false, BLOCK_JOIN, CATAPULTS_FOREVER);
     if (__builtin_expect(early || !thread->ended, 0))
         return join_early(thread, result, early);
     if (result)
         *result = thread->result;
-    stack_give(thread->stack);
+    stack_give(thread->member.stack);
     dispatcher_leave();
-    signals_check(self);
+    signals_check(&self->member);
     return 0;
 }
 
@@ -212,7 +258,7 @@ static int join_or_cancel(struct catapults_handle *thread, void **result, int64_
     dispatcher_leave();
     if (__builtin_expect(error == ECANCELED, 0))
         catapults_testcancel();
-    signals_check(handle_self());
+    signals_check(member_self());
     return error;
 }
 
@@ -220,9 +266,9 @@ static int join(struct catapults_handle *thread, void **result, int64_t instant,
     struct catapults_handle *self = handle_self();
     if (thread->detached || (thread->joiner && thread != self))
         return EINVAL;
-    self->joins = (uintptr_t)thread;
+    self->joins = (uintptr_t)&thread->member;
     while (!thread->ended) {
-        enum dispatcher_cycle cycle = thread->dispatched.waits_for ? dispatcher_cycle(&self->joins) : CYCLE_NONE;
+        enum dispatcher_cycle cycle = thread->member.dispatched.waits_for ? dispatcher_cycle(&self->joins) : CYCLE_NONE;
         if (thread == self || (cycle == CYCLE_CLOSED && instant == CATAPULTS_FOREVER))
             return EDEADLK;
         thread->joiner = self;
@@ -231,7 +277,7 @@ static int join(struct catapults_handle *thread, void **result, int64_t instant,
             thread->joiner = NULL;
             if (early != ERESTART)
                 return early;
-            signals_run_in_wait(self);
+            waiters_run_handlers(self);
             if (thread->detached || thread->joiner)
                 return EINVAL;
         }
@@ -239,7 +285,7 @@ static int join(struct catapults_handle *thread, void **result, int64_t instant,
     if (result)
         *result = thread->result;
     thread->detached = true; /* nobody can join it again, whoever has waited */
-    stack_give(thread->stack);
+    stack_give(thread->member.stack);
     return 0;
 }
 
@@ -249,7 +295,7 @@ int catapults_detach(catapults_t thread) {
     if (error == 0) {
         thread->detached = true;
         if (thread->ended)
-            stack_give(thread->stack);
+            stack_give(thread->member.stack);
     }
     dispatcher_leave();
     return error;
@@ -259,13 +305,13 @@ int catapults_detach(catapults_t thread) {
 
 catapults_t catapults_self(void) { return handle_self(); }
 
-const char *catapults_name(catapults_t thread) { return thread->name; }
+const char *catapults_name(catapults_t thread) { return thread->member.name; }
 
 void catapults_yield(void) { dispatcher_yield(); }
 
 int catapults_yield_to(catapults_t thread) {
     dispatcher_enter();
-    int error = dispatcher_yield_to(&thread->dispatched);
+    int error = dispatcher_yield_to(&thread->member.dispatched);
     dispatcher_leave();
     return error;
 }
@@ -276,7 +322,7 @@ int catapults_suspend(catapults_t thread) {
     if (error == 0) {
         thread->suspended = true;
         mutex_pass_on(thread);
-        dispatcher_suspend(&thread->dispatched);
+        dispatcher_suspend(&thread->member.dispatched);
     }
     dispatcher_leave();
     return error;
@@ -284,13 +330,21 @@ int catapults_suspend(catapults_t thread) {
 
 int catapults_resume(catapults_t thread) {
     dispatcher_enter();
-    bool waits = thread->dispatched.to_be_suspended && thread->waiting && thread->dispatched.reason == BLOCK_LOCK;
+    bool waits =
+        thread->member.dispatched.to_be_suspended && thread->waiting && thread->member.dispatched.reason == BLOCK_LOCK;
     thread->suspended = false;
-    int error = dispatcher_resume(&thread->dispatched);
+    int error = dispatcher_resume(&thread->member.dispatched);
     if (waits)
         waiters_wake(thread); /* what it waits for may long have been free: it looks again */
     dispatcher_leave();
     return error;
+}
+
+int64_t catapults_consumed(catapults_t thread) {
+    dispatcher_enter();
+    int64_t consumed = dispatcher_consumed_by(&thread->member.dispatched);
+    dispatcher_leave();
+    return consumed;
 }
 
 static int64_t ask(int64_t (*query)(void)) {

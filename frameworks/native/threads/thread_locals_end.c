@@ -6,6 +6,7 @@
 
 #include "catapults.h"
 #include "process/runtime.h"
+#include "threads/handle.h"
 
 int __cxa_thread_atexit(void (*function)(void *), void *object, void *library);
 int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void *library); /* libc's */
@@ -53,7 +54,7 @@ int __cxa_thread_atexit(void (*function)(void *), void *object, void *library) {
         return -1;
     }
     static bool first_told;
-    if (handle_self() == handle_of(dispatcher_first_thread()) && !first_told) {
+    if (dispatcher_self() == dispatcher_first_thread() && !first_told) {
         first_told = true;
         return __cxa_thread_atexit_impl(end_of_first, handle_self(), library);
     }

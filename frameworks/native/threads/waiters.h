@@ -8,9 +8,13 @@
 
 #include <errno.h>
 
-#include "process/handle.h"
+#include "threads/handle.h"
 #include "process/signals.h"
 #include "threads/cancel.h"
+
+/* In the middle of a wait, where the caller keeps its place: leaves, runs handlers, and enters again. What it waits for
+ * may have happened since, or it may have been taken out of its list. */
+void waiters_run_handlers(struct catapults_handle *self);
 
 static inline void waiters_append(struct catapults_waiters *waiters, struct catapults_handle *thread) {
     thread->wait_next = NULL;
@@ -39,20 +43,20 @@ static inline void waiters_remove(struct catapults_waiters *waiters, struct cata
  * was taken out of its list since, it does not block again: 0. */
 static inline int waiters_sleep(struct catapults_handle *self, enum dispatcher_reason reason, int64_t instant) {
     for (;;) {
-        if (__builtin_expect(!self->signals.due, 1)) {
+        if (__builtin_expect(!self->member.signals.due, 1)) {
             self->asleep = true;
-            self->signals.place = SIGNAL_PLACE_WAIT;
+            self->member.signals.place = SIGNAL_PLACE_WAIT;
             int result = dispatcher_block(reason, instant);
-            self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+            self->member.signals.place = SIGNAL_PLACE_ELSEWHERE;
             self->asleep = false;
-            if (__builtin_expect(!self->signals.due, 1))
+            if (__builtin_expect(!self->member.signals.due, 1))
                 return result;
-            if (!self->signals.interrupted) {
-                signals_run_in_wait(self);
+            if (!self->member.signals.interrupted) {
+                waiters_run_handlers(self);
                 return result;
             }
         }
-        signals_run_in_wait(self);
+        waiters_run_handlers(self);
         if (!self->waiting)
             return 0;
     }
@@ -71,28 +75,28 @@ static inline int waiters_sleep_or_cancel(struct catapults_handle *self, enum di
 static inline int waiters_sleep_for(struct catapults_handle *self, const uintptr_t *to, bool lends,
                                     enum dispatcher_reason reason, int64_t instant) {
     int result = 0;
-    if (__builtin_expect(!self->signals.due, 1)) {
+    if (__builtin_expect(!self->member.signals.due, 1)) {
         self->asleep = true;
-        self->signals.place = SIGNAL_PLACE_WAIT;
+        self->member.signals.place = SIGNAL_PLACE_WAIT;
         result = dispatcher_wait_for(to, lends, reason, instant);
-        self->signals.place = SIGNAL_PLACE_ELSEWHERE;
+        self->member.signals.place = SIGNAL_PLACE_ELSEWHERE;
         self->asleep = false;
-        if (__builtin_expect(!self->signals.due, 1))
+        if (__builtin_expect(!self->member.signals.due, 1))
             return result;
     }
-    signals_run_in_wait(self);
+    waiters_run_handlers(self);
     return result;
 }
 
 /* Whether it is to be unblocked. If not, its instant has come, or it has not blocked yet. */
 static inline bool waiters_may_wake(const struct catapults_handle *thread) {
-    return thread->asleep && core_is_blocked(&thread->dispatched);
+    return thread->asleep && core_is_blocked(&thread->member.dispatched);
 }
 
 /* May run other threads. */
 static inline void waiters_wake(struct catapults_handle *thread) {
     if (__builtin_expect(waiters_may_wake(thread), 1))
-        dispatcher_unblock(&thread->dispatched);
+        dispatcher_unblock(&thread->member.dispatched);
 }
 
 /* The outcome of a wait that returned `result`. */
@@ -157,7 +161,7 @@ static inline void waiters_serve_all(struct catapults_waiters *waiters) {
     while ((first = waiters->first)) {
         waiters_remove(waiters, first);
         if (waiters_may_wake(first))
-            dispatcher_unblock_only(&first->dispatched);
+            dispatcher_unblock_only(&first->member.dispatched);
     }
     dispatcher_unblocked();
 }

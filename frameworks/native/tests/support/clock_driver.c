@@ -58,6 +58,6 @@ int io_restart(void) {
     return 0;
 }
 
-void io_forget_selection(struct catapults_handle *thread) { (void)thread; }
+void io_forget_selection(const struct selection *selection) { (void)selection; }
 
 void catapults_io_stop(void) {}

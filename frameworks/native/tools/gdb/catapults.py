@@ -38,15 +38,15 @@ FRAMES = {
 
 
 class Thread:
-    """A thread of the program: a struct dispatcher_thread, within a struct catapults_handle."""
+    """A thread of the program: a struct dispatcher_thread, within a struct member (process/member.h)."""
 
     def __init__(self, record):
         self.record = record
-        offset = next(f.bitpos // 8 for f in handle_type().fields() if f.name == "dispatched")
+        offset = next(f.bitpos // 8 for f in member_type().fields() if f.name == "dispatched")
         address = int(record.address) - offset
-        self.handle = gdb.Value(address).cast(handle_type().pointer()).dereference()
+        member = gdb.Value(address).cast(member_type().pointer()).dereference()
         self.number = int(record["policy"]["number"])
-        self.name = self.handle["name"].string(errors="replace")
+        self.name = member["name"].string(errors="replace")
 
     def processor(self):
         """The address of the processor on which it stands, or None."""
@@ -104,8 +104,9 @@ class Thread:
         return "%s ()%s" % (chosen.name() or "??", where)
 
 
-def handle_type():
-    return gdb.lookup_type("struct catapults_handle")
+def member_type():
+    """The runtime's: programs can have another struct member."""
+    return gdb.lookup_global_symbol("names_nobody").type
 
 
 def architecture():

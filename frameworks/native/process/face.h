@@ -1,0 +1,29 @@
+/*
+ * What the process asks the interface that applications see. The interface starts the process, and says this then; so
+ * nothing here is linked with one interface.
+ */
+#ifndef CATAPULTS_PROCESS_FACE_H
+#define CATAPULTS_PROCESS_FACE_H
+
+#include "process/member.h"
+
+struct face {
+    /* Threads need runtime.member_size bytes from the start of struct member on, and runtime.stack_size bytes of stack:
+     * one of these has grown, or both are known for the first time. */
+    void (*resized)(void);
+
+    /* The record of the calling thread, which is the first, with its name, `room`, and zeros; NULL: no memory. */
+    struct member *(*first)(void);
+
+    /* Runs the handlers of the caller's signals in the middle of a wait: see waiters_run_handlers (threads/waiters.h),
+     * which is this. */
+    void (*run_handlers)(struct member *self);
+
+    /* What the thread waits for: "for a mutex of thread 1 (main)". The next text overwrites it. */
+    const char *(*describe_wait)(const struct member *thread);
+};
+
+/* Starts the runtime, for catapults_init. */
+int runtime_start(const struct catapults_options *options, const struct face *face);
+
+#endif
