@@ -282,7 +282,7 @@ experiments: setup-build+demo ## Repeat experiments of papers: a table, a check 
 	@$(MAKE) -C bench/experiments all
 	@$(BUILD)/bin/catapults-bench experiments
 
-examples: setup-build+freertos ## Build and run each folder of examples/, and compare with what its page shows
+examples: setup-build+test ## Build and run each folder of examples/, and compare with what its page shows
 	@$(MAKE) programs frameworks
 	@examples/run
 
