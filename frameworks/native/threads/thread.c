@@ -1,5 +1,5 @@
 /*
- * Threads: their beginning and their end.
+ * Threads: where their records lie, their beginning and their end.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int join_or_cancel(struct catapults_handle *thread, void **result, int64_
 static int join(struct catapults_handle *thread, void **result, int64_t instant, bool lends);
 static void entry(void *argument);
 
-/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 /*
  * A record lies at the high end of its thread's stack, below which the frames begin: a thread so needs one allocation,
@@ -66,6 +66,8 @@ int catapults_init(const struct catapults_options *options) {
         .resized = resized, .first = first, .run_handlers = run_handlers, .describe_wait = describe_wait};
     return runtime_start(options, &face);
 }
+
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
 
 /* Makes a record on a stack, for `self`; NULL: no memory. */
 static inline struct catapults_handle *make(const struct catapults_handle *self, struct stack_pool *pool) {
