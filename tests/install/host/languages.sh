@@ -1,5 +1,5 @@
 # The module of Python and the crate of Rust with what was installed, and nothing of the clone.
-work=$(mktemp -d)
+clone=$PWD work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/usr
 make install SETUP=no PREFIX="$prefix" >/dev/null
@@ -7,7 +7,6 @@ cp -r bindings/rust "$work/crate"
 sed -i '/^\[\[example\]\]$/,/^$/d' "$work/crate/Cargo.toml"
 cd "$work"
 
-export PYTHONDONTWRITEBYTECODE=1
 PYTHONPATH=$prefix/share/catapults/python CATAPULTS_COMMAND=$prefix/bin/catapults python3 -c '
 import catapults, sys
 [explored] = catapults.explore(sys.argv[1], threads=2)
@@ -38,3 +37,7 @@ PKG_CONFIG_PATH="$prefix/lib/pkgconfig" cargo build --quiet --manifest-path prog
 export LD_LIBRARY_PATH=$prefix/lib
 prints "edf" "$prefix/bin/catapults" run "$prefix/share/catapults/policies/edf.sched" -- target/debug/program
 refuses "libcatapults is not installed" env PKG_CONFIG_LIBDIR=/nowhere cargo build --manifest-path program/Cargo.toml --target-dir elsewhere
+
+# With what Python has compiled there.
+make -C "$clone" uninstall SETUP=no PREFIX="$prefix" >/dev/null
+[[ -z $(find "$prefix" -mindepth 1 2>/dev/null) ]]
