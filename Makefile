@@ -10,6 +10,10 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory --silent
+# Services and containers may have no HOME.
+ifeq ($(HOME),)
+export HOME := $(shell getent passwd "$$(id -u)" | cut -d : -f 6)
+endif
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 export BUILD := $(CURDIR)/build
