@@ -129,11 +129,16 @@ class Test(Case):
         results = {Path(one.file): one for one in catapults.test(self.folder)}
         self.assertEqual({path: one.result for path, one in results.items()}, {good: "ok", bad: "failed", refused: "refused"},)
         self.assertIn("expected mean response of short", results[bad].wrong or "")
+        self.assertIn("error[E0", results[refused].wrong or "")
+        self.assertIn("refused.scenario", results[refused].wrong or "")
         self.assertEqual((results[good].scenario, results[refused].scenario), ("two", None))
 
     def test_nothing_to_run_is_refused(self) -> None:
         with self.assertRaises(catapults.Refused):
             catapults.test(self.folder)
+        with self.assertRaises(catapults.Refused) as raised:
+            catapults.test(self.folder / "nowhere")
+        self.assertEqual([one.code for one in raised.exception.errors], ["E0501"])
 
 
 class Explore(Case):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from .command import PathLike, option, run
+from .command import PathLike, Said, option, run
 from .errors import CommandMissing
 from .messages import Diagnostic, made
 from .results import Exploration, Simulation, Tested, exploration, simulation
@@ -55,12 +56,22 @@ def test(
     only: str | None = None,
     framework: PathLike | None = None,
 ) -> list[Tested]:
-    """Runs scenarios as tests: files, or all in folders. Raises Refused if nothing could be run."""
+    """Runs scenarios as tests: files, or all in folders. Raises Refused if nothing could be run.
+
+    `wrong` says what differs from what a scenario expects, or why a file is refused.
+    """
     said = run(["test", *option("policy", policy), *option("only", only), *option("framework", framework), *paths])
     tested = [made(Tested, one) for one in said.of("tested")]
-    if not tested:
+    if all(one.result == "refused" for one in tested):
         said.refuse()
-    return tested
+    return [replace(one, wrong=why_refused(said, one.file)) if one.result == "refused" else one for one in tested]
+
+
+def why_refused(said: Said, file: str) -> str:
+    """The errors in this file, or all of them if none is: they are in a policy that it names."""
+    errors = [one for one in said.diagnostics if one.severity == "error"]
+    in_file = [one for one in errors if one.file == file]
+    return "\n".join(one.rendered.rstrip() for one in in_file or errors)
 
 
 def explore(

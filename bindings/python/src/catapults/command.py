@@ -50,7 +50,8 @@ def run(words: Sequence[PathLike], statuses: Iterable[int] = (0, 1)) -> Said:
     try:
         process = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise CommandMissing(f"{command[0]} cannot be started: {error}") from error
+        why = f"{command[0]} cannot be started: {error.strerror}; CATAPULTS_COMMAND is to name the command `catapults`"
+        raise CommandMissing(why) from error
     objects, others = [], []
     for line in process.stderr.splitlines():
         try:

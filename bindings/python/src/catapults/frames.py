@@ -18,5 +18,5 @@ def frame(results: Iterable[Any]) -> pandas.DataFrame:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError("data frames are pandas': install it (pip install pandas, or python3-pandas)") from error
+        raise ImportError("data frames need pandas: `pip install pandas`, or `apt-get install python3-pandas`") from error
     return pandas.DataFrame([asdict(one) for one in results])
