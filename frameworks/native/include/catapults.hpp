@@ -231,7 +231,10 @@ class thread {
         });
         if (error != 0) {
             const char *refusal = error == EAGAIN ? catapults_refusal() : nullptr;
-            throw std::system_error(error, std::generic_category(), refusal ? refusal : "catapults_create");
+            throw std::system_error(error, std::generic_category(),
+                                    refusal          ? refusal
+                                    : error == EPERM ? "catapults_create: catapults::start() comes first"
+                                                     : "catapults_create");
         }
         static_cast<void>(own.release()); /* the thread has it now */
     }
