@@ -11,7 +11,7 @@ in_little bash -euc '! make install SETUP=no PREFIX="$0" 2>"$1"
     [[ -z $(find "$0" -mindepth 1) ]]' "$work/disk/usr" "$work/said"
 
 make install SETUP=no PREFIX="$work/usr" >/dev/null
-[[ $(stat -c %a "$work/usr/share/catapults/manifest") == 644 && ! -e $BUILD/stage ]]
+[[ $(stat -c %a "$work/usr/share/catapults/manifest") == 644 ]]
 # Links of documents lead somewhere; those of the sources' own pages need a clone.
 documents=$work/usr/share/doc/catapults
 [[ -e $documents/examples/batch/batch.sched && -e $documents/frameworks/native/README.md && -e $documents/policies/edf.sched ]]
