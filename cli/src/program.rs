@@ -16,7 +16,8 @@ pub fn may_have(program: &OsStr, arguments: &[OsString], texts: &[String]) -> bo
     let started = arguments.iter().map(PathBuf::from).filter(|path| path.is_file());
     std::iter::once(file).chain(started).any(|file| {
         let Ok(bytes) = fs::read(&file) else { return true };
-        contains(&bytes, texts) || libraries(&file, &bytes).iter().any(|library| contains(library, texts))
+        let in_library = |libraries: Vec<Vec<u8>>| libraries.iter().any(|library| contains(library, texts));
+        contains(&bytes, texts) || libraries(&file, &bytes).is_none_or(in_library)
     })
 }
 
@@ -50,13 +51,17 @@ fn contains(bytes: &[u8], texts: &[String]) -> bool {
     texts.iter().any(|text| bytes.windows(text.len()).any(|window| window == text.as_bytes()))
 }
 
-/// The libraries that the dynamic linker would load with the program. It lists them without starting anything.
-fn libraries(file: &Path, bytes: &[u8]) -> Vec<Vec<u8>> {
-    let Some(linker) = dynamic_linker(bytes) else { return Vec::new() };
-    let Ok(listed) = Command::new(linker).arg("--list").arg(file).output() else { return Vec::new() };
+/// The libraries that the dynamic linker would load with the program. It lists them without starting anything. None: one
+/// of them is not found, which may be the host's; the linker will say so when the program is started.
+fn libraries(file: &Path, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let Some(linker) = dynamic_linker(bytes) else { return Some(Vec::new()) };
+    let Ok(listed) = Command::new(linker).arg("--list").arg(file).output() else { return Some(Vec::new()) };
+    if !listed.status.success() {
+        return None;
+    }
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let paths = listed.lines().filter_map(|line| line.split_once(" => ")?.1.split(" (").next());
-    paths.filter_map(|path| fs::read(path).ok()).collect()
+    Some(paths.filter_map(|path| fs::read(path).ok()).collect())
 }
 
 /// The linker that a program names, if it has libraries.

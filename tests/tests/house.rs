@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use catapults_tests::repository::{none, text, tracked};
 use catapults_tests::root;
@@ -295,10 +296,30 @@ fn variables_of_kernel_threads_are_in_one_struct() {
     none(&wrong, "make it a member of struct here (contexts/here.h)");
 }
 
+/// What is built is built again: it fills clones, and names folders of one machine.
+#[test]
+fn nothing_that_is_built_is_kept() {
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--ignored", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .expect("git lists the files");
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    let mut wrong: Vec<String> = String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect();
+    let built = |path: &str| {
+        ["target/", "__pycache__/"]
+            .iter()
+            .any(|folder| path.starts_with(folder) || path.contains(&format!("/{folder}")))
+            || [".o", ".a", ".so", ".rlib", ".rmeta", ".pyc"].iter().any(|ending| path.ends_with(ending))
+    };
+    wrong.extend(tracked(built));
+    none(&wrong, "name it in .gitignore, and remove it: git rm -r --cached");
+}
+
 /// What a clone is on somebody's disk is nobody else's business.
 #[test]
 fn no_file_names_a_place_on_one_machine() {
-    let places = [concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/tmp/", "target")];
+    let places = [concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/tmp/", "target"), concat!("/tmp/", "wt/")];
     let mut wrong = Vec::new();
     for path in tracked(|_| true) {
         let Ok(text) = fs::read_to_string(root().join(&path)) else { continue };

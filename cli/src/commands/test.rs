@@ -49,6 +49,8 @@ struct Tests {
     broken: usize,
     /// Scenarios without a policy.
     left: usize,
+    /// Scenarios that were run under a policy of their own, and not under that of `--policy`.
+    own: usize,
     /// Scenarios that `--only` leaves out.
     others: usize,
     /// The failures, as text.
@@ -108,6 +110,12 @@ impl Tests {
                 "note: {what} not run, without a policy: name one with `--policy FILE.sched`, or `policy \"FILE.sched\";` in the scenario"
             ));
         }
+        if self.own > 0 {
+            let what = if self.own == 1 { "1 scenario was" } else { "some scenarios were" };
+            console.note(&format!(
+                "note: {what} not run under the policy of --policy, but under the one that is named there or beside it; `catapults sim --policy` simulates it under another"
+            ));
+        }
         if let Some(only) = arguments.only.as_ref().filter(|_| self.others > 0 && self.is_nothing()) {
             let title = format!("no scenario has `{only}` in its name");
             let help = match self.others {
@@ -153,6 +161,7 @@ impl Tests {
             let word = if wrong.is_some() { "FAILED" } else { "ok" };
             console.result(&format!("{}: {name} ... {word}\n", file.display()))?;
             say(console, file, name, word, wrong.as_deref());
+            self.own += usize::from(arguments.policy.as_ref().is_some_and(|policy| *policy != case.policy_file));
             self.passed += usize::from(wrong.is_none());
             self.failed += usize::from(wrong.is_some());
             suite.add_test_case(reported(file, case, start, wrong.as_deref()));

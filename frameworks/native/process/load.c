@@ -137,8 +137,8 @@ static int load(const char *path, const char *file, bool nodes, const struct cat
                         : policy           ? unusable_policy(policy, true, text, sizeof text)
                                  : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
     if (wrong) {
-        runtime_report("cannot use the policy %s: %s; rebuild it with `catapults build --framework native`", file,
-                       wrong);
+        runtime_report("cannot use the policy %s: %s; rebuild it with `catapults build --framework native FILE.sched`",
+                       file, wrong);
         dlclose(object);
         return EINVAL;
     }

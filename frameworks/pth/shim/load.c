@@ -62,7 +62,8 @@ const struct catapults_policy *load(const char *name) {
                                                     sizeof(struct pth_handlers), text, sizeof text)
                                : "it is a shared object, but no policy: it has no symbol `catapults_policy`";
     if (wrong) {
-        report("cannot use the policy %s: %s; rebuild it with `catapults build --framework pth`", file, wrong);
+        report("cannot use the policy %s: %s; rebuild it with `catapults build --framework pth FILE.sched`", file,
+               wrong);
         exit(EXIT_FAILURE);
     }
     return policy;

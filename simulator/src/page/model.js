@@ -60,6 +60,7 @@ function recordingOf(data, number) {
     stays,
     lent: new Map(columns.lent),
     threadCount: data.threads.number.length,
+    callings: callings(data),
     ready: { at: instants(data.ready.after), count: data.ready.count },
     values: { ...data.values, at: instants(data.values.after) },
     marks: { ...data.marks, at: instants(data.marks.after) },
@@ -74,10 +75,22 @@ function recordingOf(data, number) {
   return recording;
 }
 
-// What a thread is called, as on the command line.
+// What threads are called, as on the command line. A number is used again when its thread has ended: of those that are called alike,
+// the second one is `#2`, and so on.
+function callings({ names, threads: { number, name } }) {
+  const plain = Array.from(number, (its, thread) => (name[thread] < 0 ? `thread ${its}` : `${names[name[thread]]} (${its})`));
+  const all = new Map();
+  for (const calling of plain) all.set(calling, (all.get(calling) ?? 0) + 1);
+  const seen = new Map();
+  return plain.map((calling) => {
+    if (all.get(calling) === 1) return calling;
+    seen.set(calling, (seen.get(calling) ?? 0) + 1);
+    return `${calling} #${seen.get(calling)}`;
+  });
+}
+
 function called(recording, thread) {
-  const { number, name } = recording.threads;
-  return name[thread] < 0 ? `thread ${number[thread]}` : `${recording.names[name[thread]]} (${number[thread]})`;
+  return recording.callings[thread];
 }
 
 // Threads with one name are of one kind.
