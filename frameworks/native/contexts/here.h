@@ -5,6 +5,9 @@
  *     the application's thread_local variables │ struct here │ the application's
  *
  * The application's may be each thread's own (process/thread_locals.c); these stay with the kernel thread.
+ *
+ * Beneath a program that does not know of the runtime, libc's pointer to thread_local variables is the running
+ * thread's own. The kernel thread has these by the other such register, %gs (CATAPULTS_BENEATH).
  */
 #ifndef CATAPULTS_HERE_H
 #define CATAPULTS_HERE_H
@@ -53,7 +56,34 @@ struct here {
         int64_t counted;   /* its time for which a thread was charged, or nobody was to be (account.c) */
         char report[1024]; /* several may report at once */
     } process;
+
+#ifdef CATAPULTS_BENEATH
+    struct { /* beneath */
+        volatile bool inside;      /* it is in the runtime: whatever calls the kernel now is not an application's */
+        uint64_t mask;             /* of signals, as the kernel has it */
+        volatile uint64_t arrived; /* signals that came meanwhile: see beneath/arrived.c */
+    } beneath;
+#endif
 };
+
+#ifdef CATAPULTS_BENEATH
+
+/* What %gs leads to. */
+struct here_block {
+    struct here *self;
+    struct here here;
+};
+
+static inline __attribute__((always_inline)) struct here *here(void) {
+    struct here *variables;
+    __asm__ volatile("movq %%gs:0, %0" : "=r"(variables) : : "memory");
+    return variables;
+}
+
+/* The calling kernel thread, the only one, gets its variables. */
+void here_start(void);
+
+#else
 
 /* In a library to be loaded, where they are is known when it is loaded. It must be loaded with the program: dlopen may
  * have no room for them. */
@@ -102,5 +132,7 @@ static inline __attribute__((always_inline)) struct here *here(void) {
     return &here_variables;
 #endif
 }
+
+#endif /* CATAPULTS_BENEATH */
 
 #endif

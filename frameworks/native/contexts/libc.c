@@ -28,4 +28,9 @@ int libc_make_thread(void *(*start)(void *), void *argument, size_t room) {
 
 TOOLS_UNSEEN __attribute__((noipa)) int *libc_error_number(void) { return __errno_location(); }
 
+/* Of the C++ library, in programs that are linked with it. */
+__attribute__((weak)) void *__cxa_get_globals(void);
+
+void *libc_exceptions(void) { return __cxa_get_globals ? __cxa_get_globals() : NULL; }
+
 const char *libc_environment(const char *name) { return secure_getenv(name); }

@@ -14,6 +14,9 @@ int libc_make_thread(void *(*start)(void *), void *argument, size_t room);
 /* Where the calling kernel thread has errno. Compilers may keep no address: a caller may go on on another one. */
 int *libc_error_number(void);
 
+/* Where it has what C++ keeps of exceptions: see struct dispatcher_exceptions. NULL: the program has no C++. */
+void *libc_exceptions(void);
+
 /* An environment variable; NULL also in a set-user-id program. */
 const char *libc_environment(const char *name);
 

@@ -159,7 +159,7 @@ int sa_processor(void);
 
 /* Whether the caller has a processor, so that sa_self would change nothing: for library calls that are as short as a
  * call of sa_self. 0: ask sa_self. Do not keep the result across a switch. */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(CATAPULTS_BENEATH) /* where there are no activations */
 #define SA_RUNS 5
 extern __thread const uint8_t *sa_state __attribute__((tls_model("initial-exec"))); /* the layer's own */
 static inline int sa_runs(void) { return __atomic_load_n(sa_state, __ATOMIC_ACQUIRE) == SA_RUNS; }

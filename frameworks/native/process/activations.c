@@ -32,8 +32,6 @@
 
 enum { STACKS = SA_STACKS_MOST, STACK_SIZE = 32 << 10 };
 
-/* Of C++, in programs that are linked with it. */
-__attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 extern const char __start_catapults_text[] __attribute__((weak, visibility("hidden")));
 extern const char __stop_catapults_text[] __attribute__((weak, visibility("hidden")));
 
@@ -91,8 +89,9 @@ static void begin_to_carry(void) {
 
 /* Not to be optimized together with its callers: the kernel thread changes under them. */
 __attribute__((noipa)) static struct carrier carrier_here(void) {
+    struct dispatcher_exceptions *exceptions = libc_exceptions();
     return (struct carrier){.error_number = libc_error_number(),
-                            .exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions};
+                            .exceptions = exceptions ? exceptions : &no_exceptions};
 }
 
 static void carry(struct carrier next) {

@@ -21,6 +21,9 @@ struct face {
 
     /* What the thread waits for: "for a mutex of thread 1 (main)". The next text overwrites it. */
     const char *(*describe_wait)(const struct member *thread);
+
+    /* As dispatcher_host.exchange. NULL: nothing is exchanged but thread_local variables, if that is asked for. */
+    void (*exchange)(struct dispatcher_thread *from, struct dispatcher_thread *to);
 };
 
 /* Starts the runtime, for catapults_init. */

@@ -21,7 +21,6 @@
 #include "process/kernel_threads.h"
 #include "process/load.h"
 #include "process/names.h"
-#include "process/overflow.h"
 #include "process/preempt.h"
 #include "process/report.h"
 #include "process/runtime.h"
@@ -33,9 +32,6 @@
 struct runtime runtime;
 
 enum { STACK_SIZE = 64 << 10, STACK_LEAST = 16 << 10, HANDLER_LIMIT = 1000000000 /* nanoseconds */ };
-
-/* Of the C++ library, in programs that are linked with it. */
-__attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
 
 static struct dispatcher_exceptions no_exceptions;
 
@@ -166,6 +162,7 @@ static int init(const struct catapults_options *options, const struct face *face
     runtime.stack_size = options->stack_size ? options->stack_size : STACK_SIZE;
     if (runtime.stack_size < STACK_LEAST)
         runtime.stack_size = STACK_LEAST;
+    host.exchange = face->exchange;
     error = thread_locals_prepare(options, &host);
     if (error)
         return error;
@@ -206,8 +203,6 @@ static int init(const struct catapults_options *options, const struct face *face
     }
     if (runtime.traced && (error = trace_open(trace, file)))
         return error;
-    overflow_install(); /* before there are other kernel threads, and before this one's stack for signals is looked
-                           at */
     error = catapults_io_start(options->io, runtime.activations ? "activations" : NULL, runtime.several);
     if (error)
         return error;
@@ -218,7 +213,8 @@ static int init(const struct catapults_options *options, const struct face *face
     host.error_number = libc_error_number();
     host.starvation_limit = runtime.starvation_limit;
     host.seed = seed_of(options->seed);
-    host.exceptions = __cxa_get_globals ? __cxa_get_globals() : &no_exceptions;
+    struct dispatcher_exceptions *exceptions = libc_exceptions();
+    host.exceptions = exceptions ? exceptions : &no_exceptions;
     preempt_start(options, &host);
     if (runtime.several)
         processors_prepare(&host);

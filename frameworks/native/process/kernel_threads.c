@@ -26,9 +26,6 @@ enum {
     LOOK_AGAIN_AT = 100000 /* nanoseconds between looks at whether to go on waiting */
 };
 
-/* Of C++, in programs that are linked with it. */
-__attribute__((weak)) struct dispatcher_exceptions *__cxa_get_globals(void);
-
 /* What the runtime keeps of a processor. */
 struct kernel_thread {
     _Atomic uint32_t awake; /* a futex: 0 while it sleeps */
@@ -270,8 +267,8 @@ static void *run(void *argument) {
     unlock();
     signal_mask(self->mask);
     preempt_attach();
-    dispatcher_process(self->processor, libc_error_number(),
-                       __cxa_get_globals ? __cxa_get_globals() : &self->no_exceptions);
+    struct dispatcher_exceptions *exceptions = libc_exceptions();
+    dispatcher_process(self->processor, libc_error_number(), exceptions ? exceptions : &self->no_exceptions);
 }
 
 /* Makes a kernel thread. */

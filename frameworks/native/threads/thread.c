@@ -8,6 +8,7 @@
 #include "process/face.h"
 #include "process/imports.h"
 #include "process/names.h"
+#include "process/overflow.h"
 #include "process/runtime.h"
 #include "process/scheduler_handle.h"
 #include "process/signals.h"
@@ -56,6 +57,7 @@ static struct member *first(void) {
     names_give(&self->member, &stack->name); /* there is room for the first */
     self->member.dispatched.room = runtime_room();
     text_format(self->member.name, sizeof self->member.name, "main");
+    overflow_install(); /* before there are other kernel threads, and before this one's stack for signals is looked at */
     return &self->member;
 }
 

@@ -1,0 +1,302 @@
+#include "beneath/arrived.h"
+
+#include <errno.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "beneath/instant.h"
+
+enum { SIGNALS = 64 };
+
+/* What the application has asked for. The kernel has `came` instead of a handler. */
+static struct kernel_action actions[SIGNALS];
+
+/* What came in the runtime, with its data. Further ones of that number wait in the kernel meanwhile. */
+static siginfo_t kept[SIGNALS];
+
+static const uint64_t never_blocked = UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1);
+
+static uint64_t bit(int signal) { return UINT64_C(1) << (signal - 1); }
+
+static bool has_handler(int signal) {
+    return actions[signal - 1].handler != SIG_DFL && actions[signal - 1].handler != SIG_IGN;
+}
+
+/* ---- Handlers ---------------------------------------------------------------------------------------------------- */
+
+static void kernel_mask(uint64_t mask) {
+    here()->beneath.mask = mask;
+    signal_mask(mask);
+}
+
+/* Whether the code has caused it: that cannot be put off. */
+static bool is_fault(int signal, const siginfo_t *info) {
+    return info->si_code > 0 && info->si_code != SI_KERNEL &&
+           (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGTRAP);
+}
+
+static void came(int signal, siginfo_t *info, void *context) {
+    ucontext_t *interrupted = context;
+    if (here()->beneath.inside && !is_fault(signal, info)) {
+        kept[signal - 1] = *info;
+        here()->beneath.arrived |= bit(signal);
+        signal_set_word(&interrupted->uc_sigmask, signal_word(&interrupted->uc_sigmask) | bit(signal));
+        return;
+    }
+    struct kernel_action action = actions[signal - 1];
+    if (action.flags & SA_RESETHAND)
+        actions[signal - 1].handler = SIG_DFL;
+    bool inside = here()->beneath.inside;
+    if (!inside) {
+        /* Other threads may run in the middle of the handler. */
+        here()->beneath.mask |= action.mask | (action.flags & SA_NODEFER ? 0 : bit(signal));
+        here()->beneath.mask &= ~never_blocked;
+        thread_self()->signals.mask = here()->beneath.mask;
+    }
+    if (action.flags & SA_SIGINFO)
+        action.inform(signal, info, context);
+    else
+        action.handler(signal);
+    if (inside)
+        return;
+    /* The kernel restores what the frame says: what the handler has made of it. */
+    here()->beneath.mask = thread_self()->signals.mask = signal_word(&interrupted->uc_sigmask) & ~never_blocked;
+}
+
+long arrived_sigaction(const struct call *call) {
+    int signal = (int)call->first;
+    const struct kernel_action *asked = (const struct kernel_action *)call->second;
+    struct kernel_action *before = (struct kernel_action *)call->third;
+    if (signal < 1 || signal > SIGNALS || call->fourth != SIGNALS_SIZE)
+        return -EINVAL;
+    struct kernel_action wanted, old = actions[signal - 1];
+    if (asked) {
+        wanted = *asked;
+        bool handled = wanted.handler != SIG_DFL && wanted.handler != SIG_IGN;
+        struct kernel_action given = wanted;
+        if (handled) {
+            given.inform = came;
+            given.flags |= SA_SIGINFO;
+        }
+        long result = system_call(SYS_rt_sigaction, signal, (long)&given, 0, SIGNALS_SIZE);
+        if (result < 0)
+            return result;
+        actions[signal - 1] = wanted;
+    }
+    if (before)
+        *before = old;
+    return 0;
+}
+
+void arrived_start(void) {
+    for (int signal = 1; signal <= SIGNALS; signal++)
+        system_call(SYS_rt_sigaction, signal, 0, (long)&actions[signal - 1], SIGNALS_SIZE);
+    here()->beneath.mask = signal_mask_now();
+    for (int signal = 1; signal <= SIGNALS; signal++)
+        if (has_handler(signal)) {
+            struct call again = {
+                .first = signal, .second = (long)&actions[signal - 1], .fourth = SIGNALS_SIZE};
+            arrived_sigaction(&again);
+        }
+}
+
+/* ---- What is for whom -------------------------------------------------------------------------------------------- */
+
+bool arrived_for(const struct beneath_thread *thread) {
+    return (thread->signals.pending | here()->beneath.arrived) & ~thread->signals.mask;
+}
+
+static void interrupt(struct beneath_thread *thread) {
+    thread->signals.interrupted = true;
+    dispatcher_unblock_only(&thread->member.dispatched);
+}
+
+static bool may_interrupt(const struct beneath_thread *thread) {
+    return thread->signals.waits && !thread->signals.interrupted && core_is_blocked(&thread->member.dispatched);
+}
+
+/* One thread is enough: the oldest that waits and does not block it. */
+void arrived_interrupt(void) {
+    uint64_t left = here()->beneath.arrived;
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t && left; t = dispatcher_next_thread(t)) {
+        struct beneath_thread *thread = thread_of(t);
+        uint64_t taken = left & ~thread->signals.mask;
+        if (!taken || !may_interrupt(thread))
+            continue;
+        interrupt(thread);
+        left &= ~taken;
+    }
+}
+
+void arrived_retarget(struct beneath_thread *ending) {
+    ending->signals.pending = 0;
+    if (here()->beneath.arrived)
+        arrived_interrupt();
+}
+
+uint64_t arrived_blocked_by_all(void) {
+    uint64_t blocked = ~UINT64_C(0);
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+        blocked &= thread_of(t)->signals.mask;
+    return blocked;
+}
+
+void arrived_exchange(struct beneath_thread *thread) {
+    if (thread->signals.mask != here()->beneath.mask)
+        kernel_mask(thread->signals.mask);
+    static const stack_t *kernels; /* that the kernel has; NULL: the first thread's */
+    const stack_t *stack = &thread->signals.stack;
+    if (kernels && (stack->ss_sp != kernels->ss_sp || stack->ss_flags != kernels->ss_flags))
+        system_sigaltstack(stack, NULL); /* fails in a handler on that stack: it stays until the next switch */
+    static stack_t copy;
+    copy = *stack;
+    kernels = &copy;
+}
+
+void arrived_leave(void) {
+    struct beneath_thread *self = thread_self();
+    uint64_t pending = self->signals.pending & ~self->signals.mask;
+    uint64_t arrived = here()->beneath.arrived & ~self->signals.mask;
+    if (__builtin_expect(!(pending | arrived), 1)) {
+        here()->beneath.inside = false;
+        return;
+    }
+    self->signals.pending &= ~pending;
+    here()->beneath.arrived &= ~arrived;
+    int process = system_getpid(), kernel_thread = system_gettid();
+    signal_mask(~UINT64_C(0));
+    for (uint64_t left = arrived; left; left &= left - 1) {
+        int signal = __builtin_ctzll(left) + 1;
+        system_call(SYS_rt_tgsigqueueinfo, process, kernel_thread, signal, (long)&kept[signal - 1]);
+    }
+    for (uint64_t left = pending; left; left &= left - 1)
+        system_tgkill(process, kernel_thread, __builtin_ctzll(left) + 1);
+    here()->beneath.inside = false;
+    signal_mask(self->signals.mask); /* here they come */
+}
+
+/* ---- The kernel's calls ------------------------------------------------------------------------------------------ */
+
+long arrived_sigprocmask(const struct call *call) {
+    struct beneath_thread *self = thread_self();
+    const uint64_t *asked = (const uint64_t *)call->second;
+    uint64_t *before = (uint64_t *)call->third, old = self->signals.mask, mask = old;
+    if (call->fourth != SIGNALS_SIZE)
+        return -EINVAL;
+    if (asked) {
+        switch ((int)call->first) {
+        case SIG_BLOCK:
+            mask |= *asked;
+            break;
+        case SIG_UNBLOCK:
+            mask &= ~*asked;
+            break;
+        case SIG_SETMASK:
+            mask = *asked;
+            break;
+        default:
+            return -EINVAL;
+        }
+        mask &= ~never_blocked;
+        self->signals.mask = mask;
+        if (mask != here()->beneath.mask)
+            kernel_mask(mask);
+        if (here()->beneath.arrived & mask)
+            arrived_interrupt(); /* it no longer takes those that have come */
+    }
+    if (before)
+        *before = old;
+    return 0;
+}
+
+long arrived_sigaltstack(const struct call *call) {
+    long result = call_kernel(call);
+    const stack_t *asked = (const stack_t *)call->first;
+    if (result == 0 && asked)
+        thread_self()->signals.stack = *asked;
+    return result;
+}
+
+void arrived_mask_for_a_wait(const uint64_t *mask) {
+    if (!mask)
+        return;
+    thread_self()->signals.mask = *mask & ~never_blocked;
+    kernel_mask(thread_self()->signals.mask);
+}
+
+void arrived_mask_again(const uint64_t *mask) {
+    if (!mask)
+        return;
+    struct beneath_thread *self = thread_self();
+    /* What has ended the wait comes with the mask of the wait. */
+    here()->beneath.inside = true;
+    self->signals.mask = *mask;
+    kernel_mask(*mask);
+}
+
+long arrived_send(int number, int signal, const struct call *call) {
+    struct beneath_thread *thread = thread_numbered(number);
+    if (!thread)
+        return call_kernel(call);
+    if (signal < 0 || signal > SIGNALS)
+        return -EINVAL;
+    if (signal == 0)
+        return 0;
+    bool blocked = thread->signals.mask & bit(signal);
+    if (!has_handler(signal) && !blocked) /* the effect is the process's */
+        return system_tgkill(system_getpid(), system_gettid(), signal);
+    thread->signals.pending |= bit(signal);
+    if (!blocked && may_interrupt(thread)) {
+        interrupt(thread);
+        dispatcher_unblocked();
+    }
+    return 0;
+}
+
+long arrived_sigsuspend(const struct call *call) {
+    const uint64_t *mask = (const uint64_t *)call->first;
+    if (call->second != SIGNALS_SIZE)
+        return -EINVAL;
+    uint64_t before = thread_self()->signals.mask;
+    arrived_mask_for_a_wait(mask);
+    while (thread_wait(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
+        ;
+    arrived_leave();
+    arrived_mask_again(&before);
+    return -EINTR;
+}
+
+/* What pends in the kernel is looked for now and then: nothing tells that it has come, because it is blocked. */
+long arrived_sigtimedwait(const struct call *call) {
+    enum { LOOK_FIRST = 200000, LOOK_LAST = 4000000 };
+    const uint64_t *set = (const uint64_t *)call->first;
+    siginfo_t *info = (siginfo_t *)call->second;
+    const struct timespec *time = (const struct timespec *)call->third, none = {0};
+    int64_t end = time ? instant_after(time) : DISPATCHER_FOREVER;
+    if (end < 0 || call->fourth != SIGNALS_SIZE)
+        return -EINVAL;
+    struct beneath_thread *self = thread_self();
+    for (int64_t pause = LOOK_FIRST;; pause = pause < LOOK_LAST ? pause * 2 : pause) {
+        uint64_t mine = self->signals.pending & *set;
+        if (mine) {
+            int signal = __builtin_ctzll(mine) + 1;
+            self->signals.pending &= ~bit(signal);
+            if (info)
+                *info = (siginfo_t){.si_signo = signal, .si_code = SI_TKILL, .si_pid = system_getpid()};
+            return signal;
+        }
+        long result = system_call(SYS_rt_sigtimedwait, call->first, call->second, (long)&none, SIGNALS_SIZE);
+        if (result != -EAGAIN)
+            return result;
+        int64_t soon = instant_in(pause);
+        if (thread_wait(BLOCK_SIGNAL, soon < end ? soon : end) == EINTR)
+            return -EINTR;
+        if (clock_now() >= end)
+            return -EAGAIN;
+    }
+}
+
+void arrived_restart(struct beneath_thread *self) {
+    self->signals.pending = 0;
+    here()->beneath.arrived = 0;
+}

@@ -1,0 +1,151 @@
+/*
+ * Which calls are not the kernel's alone: all are listed here.
+ */
+#include "beneath/call.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "beneath/arrived.h"
+#include "beneath/futex.h"
+#include "beneath/thread.h"
+#include "beneath/waits.h"
+#include "contexts/text.h"
+
+/* The kernel knows one thread, whose number is the process's. */
+static long for_one_of(const struct call *call, bool second) {
+    struct call other = *call;
+    long *number = second ? &other.second : &other.first;
+    if (thread_numbered((int)*number))
+        *number = 0;
+    return call_kernel(&other);
+}
+
+static long name(const struct call *call) {
+    long result = call_kernel(call);
+    struct member *self = &thread_self()->member;
+    if (result == 0 && call->first == PR_SET_NAME)
+        text_format(self->name, sizeof self->name, "%s", (const char *)call->second);
+    return result;
+}
+
+static long of_several(const struct call *call) {
+    switch (call->number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+        return transfer_read(call);
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendto:
+    case SYS_sendmsg:
+        return transfer_write(call);
+    case SYS_accept:
+    case SYS_accept4:
+        return transfer_accept(call);
+    case SYS_connect:
+        return transfer_connect(call);
+    case SYS_poll:
+    case SYS_ppoll:
+        return readiness_poll(call);
+    case SYS_select:
+    case SYS_pselect6:
+        return readiness_select(call);
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+        return readiness_epoll(call);
+    case SYS_nanosleep:
+        return pause_nanosleep(call);
+    case SYS_clock_nanosleep:
+        return pause_clock_nanosleep(call);
+    case SYS_wait4:
+        return again_wait4(call);
+    case SYS_waitid:
+        return again_waitid(call);
+    case SYS_flock:
+        return again_flock(call);
+    case SYS_fcntl:
+        return again_lock(call);
+    case SYS_rt_sigtimedwait:
+        return arrived_sigtimedwait(call);
+    case SYS_rt_sigsuspend:
+        return arrived_sigsuspend(call);
+    case SYS_pause:
+        while (thread_wait(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
+            ;
+        return -EINTR;
+    default:
+        return call_kernel(call);
+    }
+}
+
+static long perform(struct call *call) {
+    switch (call->number) {
+    case SYS_futex:
+        return futex_call(call);
+    case SYS_clone:
+    case SYS_clone3:
+        return thread_clone(call);
+    case SYS_vfork: { /* with memory of its own: what it does must not be done to the threads here */
+        struct call fork = {.number = SYS_clone, .first = CLONE_VFORK | SIGCHLD};
+        return thread_clone(&fork);
+    }
+    case SYS_fork: {
+        struct call fork = {.number = SYS_clone, .first = SIGCHLD};
+        return thread_clone(&fork);
+    }
+    case SYS_exit:
+        thread_exit();
+    case SYS_gettid:
+        return thread_self()->number;
+    case SYS_set_tid_address:
+        thread_self()->clear = (uint32_t *)call->first;
+        return thread_self()->number;
+    case SYS_set_robust_list: /* robust mutexes are not supported yet: nobody looks at it */
+        return 0;
+    case SYS_rseq: /* the kernel thread's, and no thread's */
+        return -ENOSYS;
+    case SYS_sched_yield:
+        dispatcher_yield();
+        return 0;
+    case SYS_tgkill:
+        return arrived_send((int)call->second, (int)call->third, call);
+    case SYS_tkill:
+        return arrived_send((int)call->first, (int)call->second, call);
+    case SYS_rt_sigaction:
+        return arrived_sigaction(call);
+    case SYS_rt_sigprocmask:
+        return arrived_sigprocmask(call);
+    case SYS_sigaltstack:
+        return arrived_sigaltstack(call);
+    case SYS_prctl:
+        return name(call);
+    case SYS_sched_setaffinity:
+    case SYS_sched_getaffinity:
+    case SYS_sched_getparam:
+    case SYS_sched_setparam:
+    case SYS_sched_getscheduler:
+    case SYS_sched_setscheduler:
+        return for_one_of(call, false);
+    case SYS_getpriority:
+    case SYS_setpriority:
+        return for_one_of(call, true);
+    default:
+        /* If nobody else can run, the kernel may make the process wait. */
+        return threads_are_many() ? of_several(call) : call_kernel(call);
+    }
+}
+
+long beneath_call(struct call *call) {
+    if (here()->beneath.inside) { /* a handler of a signal, a child that has borrowed the stack, or libc for the runtime */
+        return call_kernel(call);
+    }
+    here()->beneath.inside = true;
+    long result = perform(call);
+    arrived_leave();
+    return result;
+}

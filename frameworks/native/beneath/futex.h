@@ -1,0 +1,18 @@
+/*
+ * Words for which threads wait: all locks of NPTL are made of these.
+ */
+#ifndef CATAPULTS_BENEATH_FUTEX_H
+#define CATAPULTS_BENEATH_FUTEX_H
+
+#include "beneath/thread.h"
+
+/* futex(2). */
+long futex_call(const struct call *call);
+
+/* Takes the first thread that waits for the word out of its list. It is still to be unblocked. NULL: none waits. */
+struct beneath_thread *futex_take(const uint32_t *word);
+
+/* In a child of fork: nobody waits. */
+void futex_restart(void);
+
+#endif

@@ -1,0 +1,99 @@
+/*
+ * The object that is loaded before a program's own libraries (LD_PRELOAD). Before main it adopts the kernel thread, and
+ * rewrites the places where libc calls the kernel.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include "beneath/arrived.h"
+#include "beneath/sites.h"
+#include "beneath/thread.h"
+#include "contexts/libc.h"
+#include "contexts/text.h"
+#include "process/face.h"
+#include "process/report.h"
+#include "process/runtime.h"
+
+#define SITES "CATAPULTS_SITES" /* the descriptor of the table, which `catapults run` has opened */
+
+static const char *describe_wait(const struct member *thread) {
+    static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
+                                        "to connect",      "for a file",      "for a lock",
+                                        "for a condition", "for the end of a thread", "for an instant",
+                                        "in the kernel",   "for its threads", "for a message",
+                                        "for a signal"};
+    return waits[thread->dispatched.reason];
+}
+
+static void run_handlers(struct member *self) { (void)self; /* the kernel calls them: see arrived.h */ }
+
+static void resized(void) { /* records are made after the policy is known, and another cannot come */ }
+
+/* The whole of it; NULL: it cannot be read. */
+static void *read_table(int descriptor, uint64_t *size) {
+    struct stat status;
+    if (system_fstat(descriptor, &status) < 0 || status.st_size <= 0)
+        return NULL;
+    *size = (uint64_t)status.st_size;
+    void *table = system_mmap(NULL, *size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    system_close(descriptor); /* Linux closes it, whatever it says */
+    return system_failed(table) ? NULL : table;
+}
+
+_Noreturn static void refuse(const char *why) {
+    runtime_report("the program is not started: %s", why);
+    system_exit_group(EXIT_FAILURE);
+}
+
+/* Programs that this one starts are their own. CATAPULTS_POLICY stays for those that are written to catapults.h. */
+static void leave_the_environment(void) {
+    const char *loaded = getenv("LD_PRELOAD"), *rest = loaded ? strpbrk(loaded, ": ") : NULL;
+    unsetenv(SITES);
+    if (rest && rest[1])
+        setenv("LD_PRELOAD", rest + 1, 1);
+    else
+        unsetenv("LD_PRELOAD");
+}
+
+/* A library's constructor may have made some. */
+static bool has_threads(void) {
+    enum { ITSELF_AND_ABOVE = 2 };
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != ITSELF_AND_ABOVE + 1;
+}
+
+__attribute__((constructor)) static void start(void) {
+    enum { FSGSBASE = 2 };
+    static const struct face face = {.resized = resized,
+                                     .first = thread_first,
+                                     .run_handlers = run_handlers,
+                                     .describe_wait = describe_wait,
+                                     .exchange = thread_exchange};
+    static const struct catapults_options options = {.processors = 1, .cooperative = true};
+    uint64_t descriptor, size;
+    const char *text = libc_environment(SITES);
+    if (!text)
+        return; /* it was not loaded by `catapults run` */
+    if (!(getauxval(AT_HWCAP2) & FSGSBASE))
+        refuse("the processor, or the kernel, keeps the register %gs from programs");
+    void *table = text_number(text, INT32_MAX, &descriptor) ? read_table((int)descriptor, &size) : NULL;
+    if (!table)
+        refuse("the list of its calls of the kernel, " SITES ", cannot be read; start it by `catapults run`");
+    if (has_threads())
+        refuse("one of its libraries has made threads before main, or /proc is not there to tell");
+    leave_the_environment();
+    here_start();
+    here()->beneath.inside = true;
+    arrived_start();
+    int error = runtime_start(&options, &face);
+    if (error)
+        system_exit_group(EXIT_FAILURE); /* the reason has been said */
+    const char *wrong = sites_patch(table, size);
+    if (wrong)
+        refuse(wrong);
+    system_munmap(table, size); /* if it stays, it does no harm */
+    arrived_leave();
+}

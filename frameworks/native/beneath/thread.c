@@ -1,0 +1,243 @@
+/*
+ * Threads: what clone, exit and fork are to the runtime.
+ */
+#include "beneath/thread.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <string.h>
+
+#include "beneath/arrived.h"
+#include "beneath/descriptors.h"
+#include "beneath/futex.h"
+#include "contexts/memory.h"
+#include "contexts/text.h"
+#include "dispatcher/trace.h"
+#include "process/driver.h"
+#include "process/kernel_threads.h"
+#include "process/names.h"
+#include "process/preempt.h"
+#include "process/processor_time.h"
+#include "process/report.h"
+#include "process/runtime.h"
+#include "process/scheduler_handle.h"
+
+/* Above all that the kernel gives out (PID_MAX_LIMIT), below what a futex has for its own. */
+enum { NUMBERS_FIRST = 1 << 24, NUMBERS_END = 1 << 30 };
+
+static struct beneath_thread *unused;
+static int number_next = NUMBERS_FIRST;
+static bool numbers_come_again;
+
+static inline uintptr_t pointer_now(void) {
+    uintptr_t pointer;
+    __asm__ volatile("rdfsbase %0" : "=r"(pointer));
+    return pointer;
+}
+
+/* ---- Records ----------------------------------------------------------------------------------------------------- */
+
+struct beneath_thread *thread_take(void) {
+    struct beneath_thread *thread = unused;
+    uint64_t last_name = STACK_UNNAMED;
+    size_t size = offsetof(struct beneath_thread, member) + runtime.member_size;
+    if (thread) {
+        unused = thread->next;
+        last_name = thread->last_name;
+        memset(thread, 0, offsetof(struct beneath_thread, vectors));
+        memset(&thread->member, 0, runtime.member_size);
+    } else if (!(thread = memory_take(size))) {
+        return NULL;
+    }
+    thread->last_name = last_name;
+    if (!names_give(&thread->member, &thread->last_name)) {
+        thread_give(thread);
+        return NULL;
+    }
+    thread->member.stack = &thread->nowhere;
+    thread->member.dispatched.room = runtime_room();
+    thread->member.dispatched.excepted = true; /* thread_exchange is to be called */
+    return thread;
+}
+
+void thread_give(struct beneath_thread *thread) {
+    thread->next = unused;
+    unused = thread;
+}
+
+struct member *thread_first(void) {
+    struct beneath_thread *self = thread_take();
+    if (!self)
+        return NULL;
+    self->number = system_gettid();
+    self->pointer = pointer_now();
+    self->signals.mask = here()->beneath.mask;
+    self->signals.stack.ss_flags = SS_DISABLE;
+    text_format(self->member.name, sizeof self->member.name, "main");
+    return &self->member;
+}
+
+struct beneath_thread *thread_numbered(int number) {
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+        if (thread_of(t)->number == number)
+            return thread_of(t);
+    return NULL;
+}
+
+static int take_number(void) {
+    do {
+        if (number_next == NUMBERS_END) {
+            number_next = NUMBERS_FIRST;
+            numbers_come_again = true;
+        }
+        number_next++;
+    } while (numbers_come_again && thread_numbered(number_next - 1));
+    return number_next - 1;
+}
+
+void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *to) {
+    if (from)
+        beneath_vectors_save(&thread_of(from)->vectors);
+    if (!to)
+        return;
+    struct beneath_thread *next = thread_of(to);
+    __asm__ volatile("wrfsbase %0" : : "r"(next->pointer));
+    arrived_exchange(next);
+    beneath_vectors_load(&next->vectors);
+}
+
+int thread_wait(enum dispatcher_reason reason, int64_t instant) {
+    struct beneath_thread *self = thread_self();
+    if (arrived_for(self))
+        return EINTR;
+    self->signals.waits = true;
+    int result = dispatcher_block(reason, instant);
+    self->signals.waits = false;
+    bool interrupted = self->signals.interrupted;
+    self->signals.interrupted = false;
+    return interrupted ? EINTR : result;
+}
+
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+
+/* What both calls ask for. */
+struct request {
+    uint64_t flags;
+    char *top; /* of the stack; NULL: the caller's */
+    uintptr_t pointer;
+    int *parent_number, *child_number;
+};
+
+static struct request request_of(const struct call *call) {
+    if (call->number == SYS_clone3) {
+        const struct clone_args *asked = (const struct clone_args *)call->first;
+        return (struct request){.flags = asked->flags,
+                                .top = asked->stack ? (char *)asked->stack + asked->stack_size : NULL,
+                                .pointer = asked->tls,
+                                .parent_number = (int *)asked->parent_tid,
+                                .child_number = (int *)asked->child_tid};
+    }
+    return (struct request){.flags = (uint64_t)call->first,
+                            .top = (char *)call->second,
+                            .parent_number = (int *)call->third,
+                            .child_number = (int *)call->fourth,
+                            .pointer = (uintptr_t)call->fifth};
+}
+
+static void begin(void *argument) {
+    struct beneath_thread *self = argument;
+    struct call *call = (struct call *)self->call;
+    dispatcher_begin();
+    arrived_leave();
+    beneath_first(call);
+}
+
+static long make(const struct call *call, const struct request *asked) {
+    struct beneath_thread *self = thread_self(), *thread = thread_take();
+    if (!thread)
+        return -EAGAIN;
+    /* As if it returned from the same call, on its own stack. */
+    struct call *own = (struct call *)(asked->top - RED_ZONE) - 1;
+    *own = *call;
+    thread->call = own;
+    thread->number = take_number();
+    thread->pointer = asked->flags & CLONE_SETTLS ? asked->pointer : self->pointer;
+    thread->clear = asked->flags & CLONE_CHILD_CLEARTID ? (uint32_t *)asked->child_number : NULL;
+    thread->signals.mask = self->signals.mask;
+    thread->signals.stack.ss_flags = SS_DISABLE;
+    vectors_begin(&thread->vectors);
+    int number = thread->number;
+    if (asked->flags & CLONE_PARENT_SETTID)
+        *asked->parent_number = number;
+    if (asked->flags & CLONE_CHILD_SETTID)
+        *asked->child_number = number;
+    void *top = (void *)((uintptr_t)own & ~(uintptr_t)15);
+    const struct catapults_stop *stop = dispatcher_create(scheduler_default->dispatched, &thread->member.dispatched,
+                                                          &thread->nowhere, top, begin, thread);
+    if (!stop)
+        return number; /* by now it may have ended */
+    self->member.refusal = stop->text;
+    thread->member.word = 0;
+    thread_give(thread);
+    return -EAGAIN;
+}
+
+long thread_clone(struct call *call) {
+    struct request asked = request_of(call);
+    const uint64_t process = CLONE_VM | CLONE_VFORK | CLONE_THREAD;
+    if (asked.flags & CLONE_THREAD)
+        return asked.top && (asked.flags & CLONE_VM) ? make(call, &asked) : -EINVAL;
+    if ((asked.flags & process) == (CLONE_VM | CLONE_VFORK) && asked.top)
+        return beneath_child_on_stack(call); /* it has the processor until it is another program, or has ended */
+    if (asked.flags & CLONE_VM)
+        return -ENOSYS; /* two processes would share this runtime */
+    long child = call_kernel(call);
+    if (child == 0)
+        thread_restart();
+    return child;
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+void thread_exit(void) {
+    struct beneath_thread *self = thread_self(), *heir = NULL;
+    self->member.word = 0;
+    self->signals.mask = ~UINT64_C(0);
+    if (self->clear) {
+        *self->clear = 0;
+        heir = futex_take(self->clear); /* it runs once this stack has been left, and may unmap it */
+    }
+    arrived_retarget(self);
+    thread_give(self);
+    dispatcher_exit(heir ? &heir->member.dispatched : NULL);
+    __builtin_unreachable();
+}
+
+/* ---- Fork -------------------------------------------------------------------------------------------------------- */
+
+void thread_restart(void) {
+    struct beneath_thread *self = thread_self();
+    runtime.forks++;
+    processors_restart();
+    dispatcher_trace_to(NULL); /* the parent writes there */
+    struct dispatcher_thread *next;
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = next) {
+        next = dispatcher_next_thread(t);
+        if (t == &self->member.dispatched)
+            continue;
+        thread_of(t)->member.word = 0;
+        thread_give(thread_of(t));
+    }
+    self->number = system_gettid();
+    futex_restart();
+    descriptors_restart();
+    arrived_restart(self);
+    preempt_restart();
+    processor_time_restart();
+    const struct catapults_stop *stop = dispatcher_restart();
+    if (stop) {
+        runtime_report("a child of fork is refused at line %u of the policy: %s", stop->line, stop->text);
+        system_exit_group(1);
+    }
+}

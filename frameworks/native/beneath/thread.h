@@ -1,0 +1,83 @@
+/*
+ * The record of a thread that NPTL has made: what the kernel would keep of it. What the runtime keeps is its last
+ * member. It lies in the runtime's own memory, because the stack is NPTL's, which uses it anew as soon as the thread's
+ * number is cleared.
+ */
+#ifndef CATAPULTS_BENEATH_THREAD_H
+#define CATAPULTS_BENEATH_THREAD_H
+
+#include <poll.h>
+
+#include "beneath/call.h"
+#include "beneath/vectors.h"
+#include "process/member.h"
+
+struct beneath_thread {
+    struct beneath_thread *next; /* of the records that are in no use */
+    uint64_t last_name;          /* that the record has given: see process/names.h */
+
+    int number;           /* that gettid returns */
+    uint32_t *clear;      /* a word that is cleared at its end, and of which waiters are woken; or NULL */
+    uintptr_t pointer;    /* to its thread_local variables: %fs */
+    const struct call *call; /* of a new thread: where it begins */
+
+    /* In a wait for a word: see futex.c. */
+    struct {
+        const uint32_t *word; /* NULL: it is in no list, because it was woken or does not wait */
+        uint32_t bits;
+        struct beneath_thread *next, *previous;
+    } futex;
+
+    /* In a wait for descriptors: see descriptors.c. */
+    struct {
+        struct pollfd *first;
+        nfds_t count; /* 0: it is in no list */
+        struct beneath_thread *next, *previous;
+    } descriptors;
+
+    /* See arrived.c. */
+    struct {
+        uint64_t mask;    /* that it blocks */
+        uint64_t pending; /* for it alone */
+        bool interrupted; /* its wait has ended for one of them */
+        bool waits;       /* in a wait that may end so */
+        stack_t stack;    /* for handlers */
+    } signals;
+
+    struct stack nowhere; /* the runtime has no stack of its: what it is told of it */
+    struct vectors vectors;
+    struct member member; /* last: the policy's part follows */
+};
+
+static inline struct beneath_thread *thread_of(struct dispatcher_thread *thread) {
+    return (struct beneath_thread *)((char *)member_of(thread) - offsetof(struct beneath_thread, member));
+}
+
+static inline struct beneath_thread *thread_self(void) { return thread_of(processor_here()->current); }
+
+/* A record with zeros and a name; NULL: no memory. The second gives it back. */
+struct beneath_thread *thread_take(void);
+void thread_give(struct beneath_thread *thread);
+
+/* The thread with the number; NULL: there is none. */
+struct beneath_thread *thread_numbered(int number);
+
+/* The calls. `call` is on the caller's stack. */
+long thread_clone(struct call *call);
+_Noreturn void thread_exit(void);
+/* In a child of fork, in which only the caller is left. */
+void thread_restart(void);
+
+/* For struct face. */
+struct member *thread_first(void);
+void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *to);
+
+/* Whether there is more than one: else nobody loses anything while the kernel makes it wait. */
+static inline bool threads_are_many(void) {
+    return dispatcher_next_thread(dispatcher_first_thread()) != NULL;
+}
+
+/* Blocks the caller, until dispatcher_unblock or the instant. 0, ETIMEDOUT, or EINTR: a signal has come for it. */
+int thread_wait(enum dispatcher_reason reason, int64_t instant);
+
+#endif
