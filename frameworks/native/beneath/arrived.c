@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include "beneath/instant.h"
+#include "preemption/preemption.h"
 
 enum { SIGNALS = 64 };
 
@@ -14,7 +15,9 @@ static struct kernel_action actions[SIGNALS];
 /* What came in the runtime, with its data. Further ones of that number wait in the kernel meanwhile. */
 static siginfo_t kept[SIGNALS];
 
-static const uint64_t never_blocked = UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1);
+/* The last is the runtime's own. */
+static const uint64_t never_blocked =
+    UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1) | UINT64_C(1) << (PREEMPTION_SIGNAL - 1);
 
 static uint64_t bit(int signal) { return UINT64_C(1) << (signal - 1); }
 
@@ -25,7 +28,7 @@ static bool has_handler(int signal) {
 /* ---- Handlers ---------------------------------------------------------------------------------------------------- */
 
 static void kernel_mask(uint64_t mask) {
-    here()->beneath.mask = mask;
+    here()->signals.mask = mask;
     signal_mask(mask);
 }
 
@@ -49,9 +52,9 @@ static void came(int signal, siginfo_t *info, void *context) {
     bool inside = here()->beneath.inside;
     if (!inside) {
         /* Other threads may run in the middle of the handler. */
-        here()->beneath.mask |= action.mask | (action.flags & SA_NODEFER ? 0 : bit(signal));
-        here()->beneath.mask &= ~never_blocked;
-        thread_self()->signals.mask = here()->beneath.mask;
+        here()->signals.mask |= action.mask | (action.flags & SA_NODEFER ? 0 : bit(signal));
+        here()->signals.mask &= ~never_blocked;
+        thread_self()->signals.mask = here()->signals.mask;
     }
     if (action.flags & SA_SIGINFO)
         action.inform(signal, info, context);
@@ -60,7 +63,7 @@ static void came(int signal, siginfo_t *info, void *context) {
     if (inside)
         return;
     /* The kernel restores what the frame says: what the handler has made of it. */
-    here()->beneath.mask = thread_self()->signals.mask = signal_word(&interrupted->uc_sigmask) & ~never_blocked;
+    here()->signals.mask = thread_self()->signals.mask = signal_word(&interrupted->uc_sigmask) & ~never_blocked;
 }
 
 long arrived_sigaction(const struct call *call) {
@@ -68,6 +71,8 @@ long arrived_sigaction(const struct call *call) {
     const struct kernel_action *asked = (const struct kernel_action *)call->second;
     struct kernel_action *before = (struct kernel_action *)call->third;
     if (signal < 1 || signal > SIGNALS || call->fourth != SIGNALS_SIZE)
+        return -EINVAL;
+    if (signal == PREEMPTION_SIGNAL && asked)
         return -EINVAL;
     struct kernel_action wanted, old = actions[signal - 1];
     if (asked) {
@@ -77,6 +82,7 @@ long arrived_sigaction(const struct call *call) {
         if (handled) {
             given.inform = came;
             given.flags |= SA_SIGINFO;
+            given.mask &= ~never_blocked;
         }
         long result = system_call(SYS_rt_sigaction, signal, (long)&given, 0, SIGNALS_SIZE);
         if (result < 0)
@@ -91,7 +97,7 @@ long arrived_sigaction(const struct call *call) {
 void arrived_start(void) {
     for (int signal = 1; signal <= SIGNALS; signal++)
         system_call(SYS_rt_sigaction, signal, 0, (long)&actions[signal - 1], SIGNALS_SIZE);
-    here()->beneath.mask = signal_mask_now();
+    here()->signals.mask = signal_mask_now() & ~never_blocked;
     for (int signal = 1; signal <= SIGNALS; signal++)
         if (has_handler(signal)) {
             struct call again = {
@@ -141,16 +147,19 @@ uint64_t arrived_blocked_by_all(void) {
     return blocked;
 }
 
+/* Fails in a handler on the stack that is in use: that stays until the next switch. */
+static void use_stack(const stack_t *stack) {
+    here()->signals.stack.base = stack->ss_sp;
+    here()->signals.stack.size = stack->ss_size;
+    here()->signals.stack.flags = stack->ss_flags;
+    system_sigaltstack(stack, NULL); /* see above */
+}
+
 void arrived_exchange(struct beneath_thread *thread) {
-    if (thread->signals.mask != here()->beneath.mask)
+    if (thread->signals.mask != here()->signals.mask)
         kernel_mask(thread->signals.mask);
-    static const stack_t *kernels; /* that the kernel has; NULL: the first thread's */
-    const stack_t *stack = &thread->signals.stack;
-    if (kernels && (stack->ss_sp != kernels->ss_sp || stack->ss_flags != kernels->ss_flags))
-        system_sigaltstack(stack, NULL); /* fails in a handler on that stack: it stays until the next switch */
-    static stack_t copy;
-    copy = *stack;
-    kernels = &copy;
+    if (thread->signals.stack.ss_sp != here()->signals.stack.base)
+        use_stack(&thread->signals.stack);
 }
 
 void arrived_leave(void) {
@@ -199,7 +208,7 @@ long arrived_sigprocmask(const struct call *call) {
         }
         mask &= ~never_blocked;
         self->signals.mask = mask;
-        if (mask != here()->beneath.mask)
+        if (mask != here()->signals.mask)
             kernel_mask(mask);
         if (here()->beneath.arrived & mask)
             arrived_interrupt(); /* it no longer takes those that have come */
@@ -212,8 +221,12 @@ long arrived_sigprocmask(const struct call *call) {
 long arrived_sigaltstack(const struct call *call) {
     long result = call_kernel(call);
     const stack_t *asked = (const stack_t *)call->first;
-    if (result == 0 && asked)
+    if (result == 0 && asked) {
         thread_self()->signals.stack = *asked;
+        here()->signals.stack.base = asked->ss_sp;
+        here()->signals.stack.size = asked->ss_size;
+        here()->signals.stack.flags = asked->ss_flags;
+    }
     return result;
 }
 

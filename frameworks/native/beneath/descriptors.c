@@ -114,7 +114,7 @@ static void poll_descriptors(int64_t instant) {
         return;
     }
     /* Between the look at what has arrived and the sleep, nothing may. */
-    uint64_t before = here()->beneath.mask, mask = arrived_blocked_by_all();
+    uint64_t before = here()->signals.mask, mask = arrived_blocked_by_all();
     signal_mask(~UINT64_C(0));
     if (here()->beneath.arrived & ~mask) {
         limit = (struct timespec){0};

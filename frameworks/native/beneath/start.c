@@ -72,7 +72,7 @@ __attribute__((constructor)) static void start(void) {
                                      .run_handlers = run_handlers,
                                      .describe_wait = describe_wait,
                                      .exchange = thread_exchange};
-    static const struct catapults_options options = {.processors = 1, .cooperative = true};
+    static const struct catapults_options options = {.processors = 1};
     uint64_t descriptor, size;
     const char *text = libc_environment(SITES);
     if (!text)

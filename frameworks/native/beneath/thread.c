@@ -72,7 +72,7 @@ struct member *thread_first(void) {
         return NULL;
     self->number = system_gettid();
     self->pointer = pointer_now();
-    self->signals.mask = here()->beneath.mask;
+    self->signals.mask = here()->signals.mask;
     self->signals.stack.ss_flags = SS_DISABLE;
     text_format(self->member.name, sizeof self->member.name, "main");
     return &self->member;

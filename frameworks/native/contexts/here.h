@@ -60,7 +60,6 @@ struct here {
 #ifdef CATAPULTS_BENEATH
     struct { /* beneath */
         volatile bool inside;      /* it is in the runtime: whatever calls the kernel now is not an application's */
-        uint64_t mask;             /* of signals, as the kernel has it */
         volatile uint64_t arrived; /* signals that came meanwhile: see beneath/arrived.c */
     } beneath;
 #endif

@@ -1,0 +1,46 @@
+/*
+ * Preemption by time: process/preempt.h, for threads that may be left at any instruction but the runtime's own. libc's
+ * too: its locks are futexes, for which the others wait, and what it keeps for a thread goes with the thread.
+ */
+#include "beneath/arrived.h"
+#include "contexts/text.h"
+#include "preemption/preemption.h"
+#include "process/preempt.h"
+#include "process/report.h"
+
+enum { TICK = 4000000 }; /* nanoseconds */
+
+static bool may_be_left(uintptr_t instruction) {
+    (void)instruction;
+    return !here()->beneath.inside;
+}
+
+static bool interrupted(enum preemption_where where) {
+    if (where != PREEMPTION_APPLICATION)
+        return dispatcher_interrupted(false);
+    here()->beneath.inside = true;
+    bool again = dispatcher_interrupted(true);
+    arrived_leave();
+    return again;
+}
+
+static void report(int error) {
+    if (error)
+        runtime_report("no thread is preempted by time: %s", text_of_error(error));
+}
+
+void preempt_start(const struct catapults_options *options, struct dispatcher_host *host) {
+    (void)options;
+    host->tick = TICK;
+    int error = preemption_start(interrupted, may_be_left);
+    if (!error)
+        error = preemption_attach();
+    host->arm = error ? NULL : preemption_arm;
+    report(error);
+}
+
+void preempt_attach(void) {} /* there is one kernel thread */
+
+void preempt_restart(void) { report(preemption_attach()); }
+
+void preempt_for_signals(void) {} /* they come by arrived.c */
