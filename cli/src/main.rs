@@ -2,6 +2,7 @@
 
 mod arguments;
 mod artefact;
+mod beneath;
 mod blame;
 mod built;
 mod cache;
@@ -18,6 +19,7 @@ mod messages;
 mod next;
 mod program;
 mod scenarios;
+mod sites;
 mod streams;
 mod table;
 

@@ -16,8 +16,8 @@ pub fn may_have(program: &OsStr, arguments: &[OsString], texts: &[String]) -> bo
     let started = arguments.iter().map(PathBuf::from).filter(|path| path.is_file());
     std::iter::once(file).chain(started).any(|file| {
         let Ok(bytes) = fs::read(&file) else { return true };
-        let in_library = |libraries: Vec<Vec<u8>>| libraries.iter().any(|library| contains(library, texts));
-        contains(&bytes, texts) || libraries(&file, &bytes).is_none_or(in_library)
+        let in_file = |library: &PathBuf| fs::read(library).is_ok_and(|bytes| contains(&bytes, texts));
+        contains(&bytes, texts) || libraries(&file, &bytes).is_none_or(|libraries| libraries.iter().any(in_file))
     })
 }
 
@@ -39,7 +39,7 @@ const STARTERS: [&str; 33] = [
 ];
 
 /// Looks for it as a shell does. If it is not found, starting it will say so.
-fn find(program: &OsStr) -> Option<PathBuf> {
+pub fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(PathBuf::from(program));
     }
@@ -53,7 +53,7 @@ fn contains(bytes: &[u8], texts: &[String]) -> bool {
 
 /// The libraries that the dynamic linker would load with the program. It lists them without starting anything. None: one
 /// of them is not found, which may be the host's; the linker will say so when the program is started.
-fn libraries(file: &Path, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+pub fn libraries(file: &Path, bytes: &[u8]) -> Option<Vec<PathBuf>> {
     let Some(linker) = dynamic_linker(bytes) else { return Some(Vec::new()) };
     let Ok(listed) = Command::new(linker).arg("--list").arg(file).output() else { return Some(Vec::new()) };
     if !listed.status.success() {
@@ -61,11 +61,11 @@ fn libraries(file: &Path, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let paths = listed.lines().filter_map(|line| line.split_once(" => ")?.1.split(" (").next());
-    Some(paths.filter_map(|path| fs::read(path).ok()).collect())
+    Some(paths.map(PathBuf::from).collect())
 }
 
 /// The linker that a program names, if it has libraries.
-fn dynamic_linker(bytes: &[u8]) -> Option<&OsStr> {
+pub fn dynamic_linker(bytes: &[u8]) -> Option<&OsStr> {
     let name = match FileKind::parse(bytes).ok()? {
         FileKind::Elf32 => named_linker::<elf::FileHeader32<object::Endianness>>(bytes),
         FileKind::Elf64 => named_linker::<elf::FileHeader64<object::Endianness>>(bytes),

@@ -3,6 +3,7 @@
 use super::{compile_any, is_standard_input};
 use crate::arguments::Run;
 use crate::artefact::{self, Accepted, Place};
+use crate::beneath;
 use crate::built;
 use crate::cache;
 use crate::console::Console;
@@ -15,14 +16,14 @@ use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use std::collections::hash_map::DefaultHasher;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::hash::{Hash, Hasher};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 use std::time::SystemTime;
-use std::{fs, io};
+use std::{env, fs, io};
 
 /// Becomes the program. Returns only if that fails.
 pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
@@ -44,12 +45,17 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     };
     let artefact = absolute(&artefact).unwrap_or(artefact);
     let (program, rest) = arguments.program.split_first().ok_or(Failure::Said)?;
+    let mut environment = &found.framework.run_environment;
     if !program::may_have(program, rest, &found.framework.run_marks) {
-        warn(console, program, &arguments.policy, &found.framework.name);
+        if found.framework.run_others.is_empty() || program::starts_others(program) {
+            warn(console, program, &arguments.policy, &found.framework.name);
+        } else {
+            environment = &found.framework.run_others;
+        }
     }
     let mut command = Command::new(program);
     command.args(rest);
-    for (name, value) in &found.framework.run_environment {
+    for (name, value) in environment {
         let mut value = value.replace("{output}", &artefact.display().to_string());
         if value.contains("{framework}") {
             value = value.replace("{framework}", &found.folders(console)?.framework.display().to_string());
@@ -57,7 +63,10 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         if value.contains("{built}") {
             value = value.replace("{built}", &built::built(console, &found)?.display().to_string());
         }
-        command.env(name, value);
+        if value.contains("{sites}") {
+            value = value.replace("{sites}", &beneath::sites_for(program)?);
+        }
+        command.env(name, with_what_was_there(name, value));
     }
     streams::as_they_were();
     let error = command.exec();
@@ -67,6 +76,18 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     ];
     Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
 }
+
+/// Lists of the environment keep what they had: it may be needed all the same.
+fn with_what_was_there(name: &str, value: String) -> OsString {
+    let mut whole = OsString::from(value);
+    if let Some(before) = env::var_os(name).filter(|before| LISTS.contains(&name) && !before.is_empty()) {
+        whole.push(":");
+        whole.push(before);
+    }
+    whole
+}
+
+const LISTS: [&str; 2] = ["LD_PRELOAD", "GLIBC_TUNABLES"];
 
 /// Warns, but runs it: it may start another program that has what it lacks. Of shells and the like this is expected.
 fn warn(console: &Console, program: &OsStr, policy: &Path, framework: &str) {

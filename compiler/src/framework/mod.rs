@@ -68,6 +68,9 @@ pub struct Framework {
     /// `run programs with "TEXT"`: a program that can use the policy has one of these in its file, or in that of a
     /// library.
     pub run_marks: Vec<String>,
+    /// `run other programs`: the same variables for a program that has none of these texts, also with `{sites}`. Empty:
+    /// such a program cannot be scheduled.
+    pub run_others: Vec<(String, String)>,
     /// Where some lines stand.
     pub places: Places,
 }

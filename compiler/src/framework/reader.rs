@@ -83,6 +83,7 @@ pub(super) struct Draft {
     pub(super) builds: Vec<Build>,
     pub(super) run_environment: Vec<(String, String)>,
     pub(super) run_marks: Vec<String>,
+    pub(super) run_others: Vec<(String, String)>,
 }
 
 impl Draft {
@@ -602,7 +603,11 @@ impl Reader<'_> {
     // Production: item.
     fn run(&mut self) -> Parse<()> {
         self.parser.advance();
-        if self.parser.is_word("programs") {
+        let others = self.parser.is_word("other");
+        if others {
+            self.parser.advance();
+            self.parser.expect_word("programs")?;
+        } else if self.parser.is_word("programs") {
             self.parser.advance();
             self.parser.expect_word("with")?;
             let mark =
@@ -613,9 +618,11 @@ impl Reader<'_> {
         while !self.parser.is_sign("}") && !self.parser.is_end() {
             let name = self.parser.name("the name of a variable of the environment")?;
             self.parser.expect_sign("=")?;
-            let value = self.pattern_text("its value, as a string", &["output", "framework", "built"])?;
+            let known = ["output", "framework", "built", "sites"];
+            let value = self.pattern_text("its value, as a string", &known[..if others { 4 } else { 3 }])?;
             self.parser.expect_semicolon()?;
-            self.draft.run_environment.push((name.text, value));
+            let environment = if others { &mut self.draft.run_others } else { &mut self.draft.run_environment };
+            environment.push((name.text, value));
         }
         self.parser.expect_close(opened, "`run`")
     }

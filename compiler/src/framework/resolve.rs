@@ -71,6 +71,7 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         builds: draft.builds,
         run_environment: draft.run_environment,
         run_marks: draft.run_marks,
+        run_others: draft.run_others,
     })
 }
 
