@@ -48,20 +48,6 @@ static long of_several(const struct call *call) {
         return transfer_accept(call);
     case SYS_connect:
         return transfer_connect(call);
-    case SYS_poll:
-    case SYS_ppoll:
-        return readiness_poll(call);
-    case SYS_select:
-    case SYS_pselect6:
-        return readiness_select(call);
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2:
-        return readiness_epoll(call);
-    case SYS_nanosleep:
-        return pause_nanosleep(call);
-    case SYS_clock_nanosleep:
-        return pause_clock_nanosleep(call);
     case SYS_wait4:
         return again_wait4(call);
     case SYS_waitid:
@@ -70,14 +56,6 @@ static long of_several(const struct call *call) {
         return again_flock(call);
     case SYS_fcntl:
         return again_lock(call);
-    case SYS_rt_sigtimedwait:
-        return arrived_sigtimedwait(call);
-    case SYS_rt_sigsuspend:
-        return arrived_sigsuspend(call);
-    case SYS_pause:
-        while (thread_wait(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
-            ;
-        return -EINTR;
     default:
         return call_kernel(call);
     }
@@ -134,8 +112,31 @@ static long perform(struct call *call) {
     case SYS_getpriority:
     case SYS_setpriority:
         return for_one_of(call, true);
+    case SYS_poll:
+    case SYS_ppoll:
+        return readiness_poll(call);
+    case SYS_select:
+    case SYS_pselect6:
+        return readiness_select(call);
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2:
+        return readiness_epoll(call);
+    case SYS_nanosleep:
+        return pause_nanosleep(call);
+    case SYS_clock_nanosleep:
+        return pause_clock_nanosleep(call);
+    case SYS_rt_sigtimedwait:
+        return arrived_sigtimedwait(call);
+    case SYS_rt_sigsuspend:
+        return arrived_sigsuspend(call);
+    case SYS_pause:
+        while (thread_wait(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
+            ;
+        return -EINTR;
     default:
-        /* If nobody else can run, the kernel may make the process wait. */
+        /* If nobody else can run, the kernel may make the process wait. The calls before would end if it is interrupted to
+         * look at the time; these go on. */
         return threads_are_many() ? of_several(call) : call_kernel(call);
     }
 }
