@@ -39,10 +39,10 @@ pub fn sites_for(program: &OsStr) -> Result<String, Failure> {
     })
 }
 
-/// `None`: it cannot be read, which starting it will say.
+/// `None`: it cannot be read or is no program, which starting it will say.
 fn objects(program: &OsStr) -> Option<Objects> {
     let program = program::find(program)?;
-    let bytes = fs::read(&program).ok()?;
+    let bytes = fs::read(&program).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
     let libraries = program::libraries(&program, &bytes)?;
     Some(Objects { program, bytes, libraries })
 }

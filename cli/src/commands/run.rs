@@ -62,6 +62,10 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         }
         if value.contains("{built}") {
             value = value.replace("{built}", &built::built(console, &found)?.display().to_string());
+            if name == "LD_PRELOAD" && !Path::new(&value).is_file() {
+                let help = "build all of it anew: make build";
+                return Err(Failure::of_file("E0513", Path::new(&value), "what is to be loaded is not built", help));
+            }
         }
         if value.contains("{sites}") {
             value = value.replace("{sites}", &beneath::sites_for(program)?);

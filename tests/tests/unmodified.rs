@@ -1,0 +1,161 @@
+//! Programs that were compiled for POSIX threads, and know nothing of Catapults, under policies: `catapults run`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use catapults_tests::command::said;
+use catapults_tests::{catapults, limited, root};
+
+/// A folder for what is compiled.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Place { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A program of C that was compiled as usual.
+    fn compiled(&self, source: &Path, options: &[&str]) -> PathBuf {
+        let program = self.path(&source.file_stem().unwrap().to_string_lossy());
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=gnu17", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"]);
+        let made = compiler.arg(&program).arg(source).args(options).output().unwrap();
+        assert!(made.status.success(), "{}", said(&made));
+        program
+    }
+
+    fn run(&self, policy: &Path, program: &[&OsStr]) -> Output {
+        let mut run = limited(catapults());
+        run.env("CATAPULTS_FRAMEWORKS", root().join("frameworks")).env("XDG_CACHE_HOME", self.path("cache"));
+        run.env("NO_COLOR", "1").arg("run").arg(policy).arg("--").args(program).output().unwrap()
+    }
+
+    /// What the program cannot be scheduled for, before it has said anything.
+    fn refused(&self, program: &Path, why: &str) {
+        let done = self.run(&library("fifo"), &[program.as_os_str()]);
+        let text = said(&done);
+        assert_eq!(done.status.code(), Some(1), "{text}");
+        assert!(text.contains("error[E0526]: the program cannot be scheduled: ") && text.contains(why), "{text}");
+        assert!(text.contains(" = help: ") && done.stdout.is_empty(), "{text}");
+    }
+}
+
+fn library(policy: &str) -> PathBuf {
+    root().join(format!("policies/{policy}.sched"))
+}
+
+fn here(file: &str) -> PathBuf {
+    root().join("tests/unmodified").join(file)
+}
+
+/// What the object is made of that is loaded into programs. Two tests at a time would build it twice.
+fn build() {
+    let build = root().join("build").display().to_string(); // where it is already, after `make build`
+    let mut make = Command::new("make");
+    make.args(["--silent", "-j2", "-C"]).arg(root().join("frameworks/native")).arg(format!("BUILD={build}"));
+    let made = make.arg("beneath").env_remove("MAKEFLAGS").env_remove("OUT").output().unwrap();
+    assert!(made.status.success(), "{}", said(&made));
+}
+
+fn succeeds(place: &Place, policy: &Path, program: &[&OsStr]) -> String {
+    let done = place.run(policy, program);
+    assert!(done.status.success() && done.stderr.is_empty(), "{policy:?} {program:?}: {}: {}", done.status, said(&done));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[test]
+fn programs_for_posix_threads_run_under_policies() {
+    build();
+    let place = Place::new();
+    programs_do_what_they_do(&place);
+    the_order_is_the_policys(&place);
+    python_runs(&place);
+    what_a_program_starts_is_its_own(&place);
+    what_cannot_be_run_is_refused(&place);
+}
+
+fn programs_do_what_they_do(place: &Place) {
+    let files = fs::read_dir(here("")).unwrap().map(|entry| entry.unwrap().path());
+    let mut sources: Vec<PathBuf> = files.filter(|path| path.extension() == Some(OsStr::new("c"))).collect();
+    sources.sort();
+    assert!(sources.len() > 10, "{sources:?}");
+    for source in sources {
+        let program = place.compiled(&source, &[]);
+        for policy in ["fifo", "round_robin", "edf"] {
+            succeeds(place, &library(policy), &[program.as_os_str()]);
+        }
+    }
+}
+
+fn the_order_is_the_policys(place: &Place) {
+    let program = place.compiled(&here("order/order.c"), &[]);
+    let order = |policy: &Path| succeeds(place, policy, &[program.as_os_str()]);
+    assert_eq!(order(&library("fifo")), " 0 1 2 3 4, 0 1 2 3 4\n");
+    assert_eq!(order(&here("order/newest_first.sched")), " 4 3 2 1 0, 4 3 2 1 0\n");
+}
+
+/// An interpreter with locks of its own, which starts programs with vfork. All of its threads are one of the kernel.
+fn python_runs(place: &Place) {
+    const PROGRAM: &str = "
+import os, queue, subprocess, threading, time
+results = queue.Queue()
+def work(number):
+    time.sleep(0.001 * number)
+    results.put(subprocess.run(['echo', str(number)], capture_output=True).stdout)
+threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+for thread in threads: thread.start()
+print(len(os.listdir('/proc/self/task')))
+for thread in threads: thread.join()
+print(sorted(int(results.get()) for _ in threads))
+";
+    let python = ["/usr/bin/python3", "-c", PROGRAM].map(OsStr::new);
+    for policy in ["fifo", "round_robin"] {
+        assert_eq!(succeeds(place, &library(policy), &python), "1\n[0, 1, 2, 3, 4, 5, 6, 7]\n");
+    }
+}
+
+fn what_a_program_starts_is_its_own(place: &Place) {
+    let source = place.path("environment.c");
+    let text = "#include <stdlib.h>\nint main(void) { return system(\"echo ${LD_PRELOAD-none} ${CATAPULTS_SITES-none}\"); }\n";
+    fs::write(&source, text).unwrap();
+    let program = place.compiled(&source, &[]);
+    assert_eq!(succeeds(place, &library("fifo"), &[program.as_os_str()]), "none none\n");
+}
+
+fn what_cannot_be_run_is_refused(place: &Place) {
+    let source = place.path("plain.c");
+    fs::write(&source, "#include <stdio.h>\nint main(void) { return puts(\"started\") < 0; }\n").unwrap();
+    place.refused(&place.compiled(&source, &["-static"]), "it is linked statically");
+    place.refused(&place.compiled(&source, &["-fsanitize=address"]), "it has a sanitizer");
+    place.refused(&place.compiled(&source, &["-fsanitize=thread"]), "it has a sanitizer");
+    place.refused(&place.compiled(&source, &["-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"]), "not glibc");
+
+    let program = place.compiled(&source, &[]);
+    let edited = |name: &str, edit: &dyn Fn(&mut Vec<u8>)| {
+        let mut bytes = fs::read(&program).unwrap();
+        edit(&mut bytes);
+        let path = place.path(name);
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    // The machine, in the head of the file: aarch64.
+    place.refused(&edited("foreign", &|bytes| bytes[18] = 183), "it is not for x86-64 in 64 bits");
+    let set_id = edited("set_id", &|_| ());
+    fs::set_permissions(&set_id, fs::Permissions::from_mode(0o4755)).unwrap();
+    place.refused(&set_id, "it is set-user-id");
+
+    // As the linker of Go marks its programs.
+    let note = place.path("note.s");
+    fs::write(&note, ".section .note.go.buildid, \"a\", @note\n.long 4, 4, 4\n.ascii \"Go\\0\\0\"\n.long 0\n").unwrap();
+    place.refused(&place.compiled(&source, &[note.to_str().unwrap()]), "it was written in Go");
+}
