@@ -138,7 +138,7 @@ fn table(objects: &Objects) -> Vec<u8> {
         let mut padded = id.to_vec();
         padded.resize(32, 0);
         known.extend(padded);
-        known.extend([size, sites_count, count].into_iter().flat_map(u32::to_ne_bytes));
+        known.extend([size, sites_count, count, u32::from(trusted)].into_iter().flat_map(u32::to_ne_bytes));
         for site in sites {
             found.extend(site.start.to_ne_bytes());
             found.extend([site.size, site.call, 0, 0]);

@@ -10,6 +10,7 @@
 
 #include "beneath/arrived.h"
 #include "beneath/futex.h"
+#include "beneath/sites.h"
 #include "beneath/thread.h"
 #include "beneath/waits.h"
 #include "contexts/text.h"
@@ -146,6 +147,7 @@ long beneath_call(struct call *call) {
         return call_kernel(call);
     }
     here()->beneath.inside = true;
+    thread_self()->vectors.whole = sites_keep_all(call->stub);
     long result = perform(call);
     arrived_leave();
     return result;

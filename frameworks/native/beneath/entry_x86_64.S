@@ -150,7 +150,6 @@ beneath_child_on_stack:
 #define REGISTERS  16
 #define AREA       320
 #define COMPONENTS 0xe7         /* x87, SSE, AVX, AVX-512 */
-#define BEYOND     0xe4         /* of these, what is not kept one by one */
 
         .macro  each instruction:req, save
         .irp    n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
@@ -169,11 +168,8 @@ beneath_vectors_save:
         .cfi_startproc
         stmxcsr CONTROL(%rdi)
         fnstcw  ROUNDING(%rdi)
-        movl    $1, %ecx
-        xgetbv                          /* what is in use */
-        andl    $BEYOND, %eax
-        movl    %eax, WHOLE(%rdi)
-        jnz     1f
+        cmpl    $0, WHOLE(%rdi)
+        jne     1f
         each    movups, save
         ret
 1:      movl    $COMPONENTS, %eax

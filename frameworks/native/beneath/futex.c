@@ -137,6 +137,11 @@ static long wake(const struct call *call, const uint32_t *word, int operation, l
         return -EINVAL;
     if (most <= 0)
         most = 1; /* as the kernel has it */
+    struct beneath_thread *only = most == 1 && bits == FUTEX_BITSET_MATCH_ANY ? futex_take(word) : NULL;
+    if (only) {
+        dispatcher_unblock(&only->member.dispatched); /* shorter than what is below */
+        return 1;
+    }
     long count = wake_only(word, most, bits);
     if (!(operation & FUTEX_PRIVATE_FLAG) && count < most) { /* those of other processes */
         long others = system_call_6(SYS_futex, call->first, call->second, most - count, 0, 0, call->sixth);

@@ -16,6 +16,30 @@ struct patching {
     const char *wrong;
 };
 
+/* The stubs of objects that are not plain. More would be a program of unusual make, all of whose stubs then count. */
+enum { KEEPERS = 8 };
+static struct {
+    uintptr_t start, end;
+} keepers[KEEPERS];
+static unsigned keepers_count;
+
+bool sites_keep_all(uintptr_t stub) {
+    for (unsigned i = 0; i < keepers_count; i++)
+        if (stub >= keepers[i].start && stub < keepers[i].end)
+            return true;
+    return false;
+}
+
+static void remember_keeper(const uint8_t *stubs, size_t size) {
+    if (keepers_count < KEEPERS) {
+        keepers[keepers_count].start = (uintptr_t)stubs;
+        keepers[keepers_count++].end = (uintptr_t)stubs + size;
+        return;
+    }
+    keepers[0].start = 0;
+    keepers[0].end = UINTPTR_MAX;
+}
+
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
 static const struct sites_object *known(const struct patching *patching, const uint8_t *id, uint32_t size) {
@@ -106,6 +130,8 @@ static const char *patch(const struct sites_object *known, const struct site *si
     uint8_t *stubs = map_near(base, size), *next = stubs;
     if (!stubs)
         return "there is no memory near its code";
+    if (!known->plain)
+        remember_keeper(stubs, size);
     for (uint32_t i = 0; i < known->count; i++) {
         const struct site *site = &sites[known->first + i];
         uint8_t *code = (uint8_t *)(base + site->start);

@@ -8,6 +8,7 @@
 #ifndef CATAPULTS_BENEATH_SITES_H
 #define CATAPULTS_BENEATH_SITES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define SITES_MAGIC UINT64_C(0x3153455449535443) /* CTSITES1 */
@@ -23,6 +24,7 @@ struct sites_object {
     uint8_t id[SITES_ID]; /* its build-id, and zeros */
     uint32_t id_size;
     uint32_t first, count; /* of its sites */
+    uint32_t plain;        /* not 0: its code is compiled for every x86-64 */
 };
 
 /* Whole instructions, none of which is jumped to but the first. They may be moved: what is behind the call depends on no address,
@@ -37,5 +39,8 @@ struct site {
 /* Has each site of the objects that are loaded call beneath_entry. `table`: `size` bytes. Returns NULL, or what is
  * wrong. */
 const char *sites_patch(const void *table, uint64_t size);
+
+/* Whether the stub belongs to an object whose code may have been compiled for more than every x86-64. */
+bool sites_keep_all(uintptr_t stub);
 
 #endif

@@ -1,5 +1,7 @@
 /*
- * The registers that a call of the kernel keeps, and a call of a function does not: a thread's, while others run.
+ * The registers that a call of the kernel keeps, and a call of a function does not: a thread's, while others run. Of libc's own code
+ * these are the low halves: it is compiled for every x86-64, and who calls its functions keeps nothing in the others. Other
+ * objects may be compiled for more. Of a thread that is interrupted, the kernel keeps all.
  */
 #ifndef CATAPULTS_BENEATH_VECTORS_H
 #define CATAPULTS_BENEATH_VECTORS_H
@@ -10,7 +12,7 @@
 struct vectors {
     uint32_t control;  /* of SSE */
     uint16_t rounding; /* and of x87 */
-    uint32_t whole;    /* not 0: what is in use beyond the low halves; all is in `area` */
+    uint32_t whole;    /* set for code that may keep more than the low halves: all is in `area` */
     _Alignas(16) char registers[16][16];
     _Alignas(64) char area[2560]; /* as the instruction xsavec writes it */
 };
