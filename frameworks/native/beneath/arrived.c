@@ -96,12 +96,12 @@ long arrived_sigaction(const struct call *call) {
 
 void arrived_start(void) {
     for (int signal = 1; signal <= SIGNALS; signal++)
-        system_call(SYS_rt_sigaction, signal, 0, (long)&actions[signal - 1], SIGNALS_SIZE);
+        system_call(SYS_rt_sigaction, signal, 0, (long)&actions[signal - 1],
+                    SIGNALS_SIZE); /* cannot fail: there is one */
     here()->signals.mask = signal_mask_now() & ~never_blocked;
     for (int signal = 1; signal <= SIGNALS; signal++)
         if (has_handler(signal)) {
-            struct call again = {
-                .first = signal, .second = (long)&actions[signal - 1], .fourth = SIGNALS_SIZE};
+            struct call again = {.first = signal, .second = (long)&actions[signal - 1], .fourth = SIGNALS_SIZE};
             arrived_sigaction(&again);
         }
 }
@@ -176,10 +176,10 @@ void arrived_leave(void) {
     signal_mask(~UINT64_C(0));
     for (uint64_t left = arrived; left; left &= left - 1) {
         int signal = __builtin_ctzll(left) + 1;
-        system_call(SYS_rt_tgsigqueueinfo, process, kernel_thread, signal, (long)&kept[signal - 1]);
+        system_call(SYS_rt_tgsigqueueinfo, process, kernel_thread, signal, (long)&kept[signal - 1]); /* to itself */
     }
     for (uint64_t left = pending; left; left &= left - 1)
-        system_tgkill(process, kernel_thread, __builtin_ctzll(left) + 1);
+        system_tgkill(process, kernel_thread, __builtin_ctzll(left) + 1); /* to itself */
     here()->beneath.inside = false;
     signal_mask(self->signals.mask); /* here they come */
 }

@@ -136,14 +136,15 @@ static long perform(struct call *call) {
             ;
         return -EINTR;
     default:
-        /* If nobody else can run, the kernel may make the process wait. The calls before would end if it is interrupted to
-         * look at the time; these go on. */
+        /* If nobody else can run, the kernel may make the process wait. The calls before would end if it is interrupted
+         * to look at the time; these go on. */
         return threads_are_many() ? of_several(call) : call_kernel(call);
     }
 }
 
 long beneath_call(struct call *call) {
-    if (here()->beneath.inside) { /* a handler of a signal, a child that has borrowed the stack, or libc for the runtime */
+    if (here()->beneath.inside) { /* a handler of a signal, a child that has borrowed the stack, or libc for the runtime
+                                   */
         return call_kernel(call);
     }
     here()->beneath.inside = true;

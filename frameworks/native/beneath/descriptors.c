@@ -74,8 +74,8 @@ static void gather(void) {
     struct pollfd *next = all;
     for (struct beneath_thread *thread = first_waiting; thread; thread = thread->descriptors.next)
         for (nfds_t i = 0; i < thread->descriptors.count; i++)
-            *next++ = (struct pollfd){.fd = thread->descriptors.first[i].fd,
-                                      .events = thread->descriptors.first[i].events};
+            *next++ =
+                (struct pollfd){.fd = thread->descriptors.first[i].fd, .events = thread->descriptors.first[i].events};
 }
 
 static void hand_out(void) {
@@ -120,8 +120,7 @@ static void poll_descriptors(int64_t instant) {
         limit = (struct timespec){0};
         until = &limit;
     }
-    long found =
-        system_call_6(SYS_ppoll, (long)all, (long)wanted, (long)until, (long)&mask, SIGNALS_SIZE, 0);
+    long found = system_call_6(SYS_ppoll, (long)all, (long)wanted, (long)until, (long)&mask, SIGNALS_SIZE, 0);
     signal_mask(before);
     if (found > 0)
         hand_out();

@@ -44,8 +44,8 @@ static void take_out(struct beneath_thread *thread) {
 /* The first that waits for the word with one of these bits, beginning with `thread`. Whose instant has come, or for
  * whom a signal has, no longer waits, although it has not run since. */
 static struct beneath_thread *waiting(struct beneath_thread *thread, const uint32_t *word, uint32_t bits) {
-    while (thread && (thread->futex.word != word || !(thread->futex.bits & bits) ||
-                      !core_is_blocked(&thread->member.dispatched)))
+    while (thread &&
+           (thread->futex.word != word || !(thread->futex.bits & bits) || !core_is_blocked(&thread->member.dispatched)))
         thread = thread->futex.next;
     return thread;
 }

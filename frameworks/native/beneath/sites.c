@@ -104,7 +104,7 @@ static const uint8_t *jumped_to(const uint8_t *instruction) {
 
 /* entry_x86_64.S says what is done and why. */
 static uint8_t *put_stub(uint8_t *to, const uint8_t *code, const struct site *site) {
-    static const uint8_t lower[] = {0x48, 0x8d, 0x64, 0x24, 0x80};                  /* lea -128(%rsp), %rsp */
+    static const uint8_t lower[] = {0x48, 0x8d, 0x64, 0x24, 0x80};                   /* lea -128(%rsp), %rsp */
     static const uint8_t raise[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00}; /* lea 128(%rsp), %rsp */
     static const uint8_t load_rcx[] = {0x48, 0xb9}, load_r11[] = {0x49, 0xbb}, call_r11[] = {0x41, 0xff, 0xd3};
     const uint8_t *behind = code + site->call + CALL, *end = code + site->size;

@@ -27,8 +27,8 @@ struct sites_object {
     uint32_t plain;        /* not 0: its code is compiled for every x86-64 */
 };
 
-/* Whole instructions, none of which is jumped to but the first. They may be moved: what is behind the call depends on no address,
- * unless it is one jump. */
+/* Whole instructions, none of which is jumped to but the first. They may be moved: what is behind the call depends on
+ * no address, unless it is one jump. */
 struct site {
     uint32_t start; /* as the object has addresses */
     uint8_t size;   /* bytes: a jump is as long, or shorter */

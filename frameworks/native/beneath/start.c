@@ -20,10 +20,18 @@
 #define SITES "CATAPULTS_SITES" /* the descriptor of the table, which `catapults run` has opened */
 
 static const char *describe_wait(const struct member *thread) {
-    static const char *const waits[] = {"to read",         "to write",        "for a connection to accept",
-                                        "to connect",      "for a file",      "for a lock",
-                                        "for a condition", "for the end of a thread", "for an instant",
-                                        "in the kernel",   "for its threads", "for a message",
+    static const char *const waits[] = {"to read",
+                                        "to write",
+                                        "for a connection to accept",
+                                        "to connect",
+                                        "for a file",
+                                        "for a lock",
+                                        "for a condition",
+                                        "for the end of a thread",
+                                        "for an instant",
+                                        "in the kernel",
+                                        "for its threads",
+                                        "for a message",
                                         "for a signal"};
     return waits[thread->dispatched.reason];
 }

@@ -16,9 +16,9 @@ struct beneath_thread {
     struct beneath_thread *next; /* of the records that are in no use */
     uint64_t last_name;          /* that the record has given: see process/names.h */
 
-    int number;           /* that gettid returns */
-    uint32_t *clear;      /* a word that is cleared at its end, and of which waiters are woken; or NULL */
-    uintptr_t pointer;    /* to its thread_local variables: %fs */
+    int number;              /* that gettid returns */
+    uint32_t *clear;         /* a word that is cleared at its end, and of which waiters are woken; or NULL */
+    uintptr_t pointer;       /* to its thread_local variables: %fs */
     const struct call *call; /* of a new thread: where it begins */
 
     /* In a wait for a word: see futex.c. */
@@ -73,9 +73,7 @@ struct member *thread_first(void);
 void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *to);
 
 /* Whether there is more than one: else nobody loses anything while the kernel makes it wait. */
-static inline bool threads_are_many(void) {
-    return dispatcher_next_thread(dispatcher_first_thread()) != NULL;
-}
+static inline bool threads_are_many(void) { return dispatcher_next_thread(dispatcher_first_thread()) != NULL; }
 
 /* Blocks the caller, until dispatcher_unblock or the instant. 0, ETIMEDOUT, or EINTR: a signal has come for it. */
 int thread_wait(enum dispatcher_reason reason, int64_t instant);

@@ -21,7 +21,7 @@ static enum kind kind_of(int descriptor) {
         return KIND_SOCKET;
     /* What has no type is an eventfd, a timerfd or the like. */
     return S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode) || (status.st_mode & S_IFMT) == 0 ? KIND_STREAM
-                                                                                               : KIND_KERNELS;
+                                                                                                 : KIND_KERNELS;
 }
 
 static bool waits(int descriptor) {
@@ -156,8 +156,8 @@ long transfer_connect(const struct call *call) {
     long result = call_kernel(call);
     while (result == -EINPROGRESS || result == -EAGAIN) {
         bool begun = result == -EINPROGRESS; /* else the other side has no room in its queue yet */
-        result = begun ? wait_for(socket, POLLOUT, BLOCK_IO_CONNECT)
-                       : -thread_wait(BLOCK_IO_CONNECT, instant_in(1000000));
+        result =
+            begun ? wait_for(socket, POLLOUT, BLOCK_IO_CONNECT) : -thread_wait(BLOCK_IO_CONNECT, instant_in(1000000));
         if (result == -EINTR || result == -ENOMEM)
             break;
         if (begun) {
@@ -169,6 +169,6 @@ long transfer_connect(const struct call *call) {
             result = call_kernel(call);
         }
     }
-    system_call(SYS_fcntl, socket, F_SETFL, flags, 0);
+    system_call(SYS_fcntl, socket, F_SETFL, flags, 0); /* see above */
     return result;
 }

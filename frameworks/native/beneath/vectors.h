@@ -1,7 +1,7 @@
 /*
- * The registers that a call of the kernel keeps, and a call of a function does not: a thread's, while others run. Of libc's own code
- * these are the low halves: it is compiled for every x86-64, and who calls its functions keeps nothing in the others. Other
- * objects may be compiled for more. Of a thread that is interrupted, the kernel keeps all.
+ * The registers that a call of the kernel keeps, and a call of a function does not: a thread's, while others run. Of
+ * libc's own code these are the low halves: it is compiled for every x86-64, and who calls its functions keeps nothing
+ * in the others. Other objects may be compiled for more. Of a thread that is interrupted, the kernel keeps all.
  */
 #ifndef CATAPULTS_BENEATH_VECTORS_H
 #define CATAPULTS_BENEATH_VECTORS_H

@@ -58,7 +58,7 @@ struct here {
     } process;
 
 #ifdef CATAPULTS_BENEATH
-    struct { /* beneath */
+    struct {                       /* beneath */
         volatile bool inside;      /* it is in the runtime: whatever calls the kernel now is not an application's */
         volatile uint64_t arrived; /* signals that came meanwhile: see beneath/arrived.c */
     } beneath;

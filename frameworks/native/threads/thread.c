@@ -57,7 +57,8 @@ static struct member *first(void) {
     names_give(&self->member, &stack->name); /* there is room for the first */
     self->member.dispatched.room = runtime_room();
     text_format(self->member.name, sizeof self->member.name, "main");
-    overflow_install(); /* before there are other kernel threads, and before this one's stack for signals is looked at */
+    overflow_install(); /* before there are other kernel threads, and before this one's stack for signals is looked at
+                         */
     return &self->member;
 }
 
