@@ -68,7 +68,12 @@ fn build() {
 
 fn succeeds(place: &Place, policy: &Path, program: &[&OsStr]) -> String {
     let done = place.run(policy, program);
-    assert!(done.status.success() && done.stderr.is_empty(), "{policy:?} {program:?}: {}: {}", done.status, said(&done));
+    assert!(
+        done.status.success() && done.stderr.is_empty(),
+        "{policy:?} {program:?}: {}: {}",
+        done.status,
+        said(&done)
+    );
     String::from_utf8(done.stdout).unwrap()
 }
 
@@ -125,7 +130,8 @@ print(sorted(int(results.get()) for _ in threads))
 
 fn what_a_program_starts_is_its_own(place: &Place) {
     let source = place.path("environment.c");
-    let text = "#include <stdlib.h>\nint main(void) { return system(\"echo ${LD_PRELOAD-none} ${CATAPULTS_SITES-none}\"); }\n";
+    let text =
+        "#include <stdlib.h>\nint main(void) { return system(\"echo ${LD_PRELOAD-none} ${CATAPULTS_SITES-none}\"); }\n";
     fs::write(&source, text).unwrap();
     let program = place.compiled(&source, &[]);
     assert_eq!(succeeds(place, &library("fifo"), &[program.as_os_str()]), "none none\n");

@@ -1,5 +1,5 @@
 /*
- * void beneath_entry(void);                                     the end of each stub (patch.c)
+ * void beneath_entry(void);                                     the end of each stub (sites.c)
  * void beneath_first(struct call *call);                        rdi; does not return
  * long beneath_child_on_stack(struct call *call);               rdi; what the kernel returns
  * void beneath_vectors_save(struct vectors *to);                rdi
