@@ -63,7 +63,7 @@ fn refusal(objects: &Objects) -> Option<Refusal> {
         let help = "link it with shared libraries: without -static";
         return Some(Refusal { what: "it is linked statically, and nothing can be loaded into it", help });
     };
-    if !Path::new(linker).file_name().is_some_and(|name| name == "ld-linux-x86-64.so.2") {
+    if Path::new(linker).file_name().is_none_or(|name| name != "ld-linux-x86-64.so.2") {
         return refuse("its C library is not glibc");
     }
     const SET_ID: u32 = 0o6000;

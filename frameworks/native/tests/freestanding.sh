@@ -29,7 +29,7 @@ activations/upcall.c: __sanitizer_start_switch_fiber __sanitizer_finish_switch_f
     - of AddressSanitizer, in programs that have it
 activations/blocking.c process/activations.c process/own_code.c: __start_catapults_text __stop_catapults_text
     - of the linker: where the runtime's code is
-process/activations.c process/init.c process/kernel_threads.c: __cxa_get_globals
+contexts/libc.c: __cxa_get_globals
     - of the C++ library, in programs that have it: what it keeps for a thread is exchanged at switches
 process/init.c process/imports.c: exit
     - the program ends: what it has registered by atexit(3) is called
