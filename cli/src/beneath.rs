@@ -41,7 +41,8 @@ pub fn sites_for(program: &OsStr) -> Result<String, Failure> {
 
 /// `None`: it cannot be read or is no program, which starting it will say.
 fn objects(program: &OsStr) -> Option<Objects> {
-    let program = program::find(program)?;
+    // Where it lies itself: from there the linker looks for libraries that are beside it.
+    let program = program::find(program)?.canonicalize().ok()?;
     let bytes = fs::read(&program).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))?;
     let libraries = program::libraries(&program, &bytes)?;
     Some(Objects { program, bytes, libraries })

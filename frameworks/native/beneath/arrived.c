@@ -298,7 +298,9 @@ long arrived_sigtimedwait(const struct call *call) {
                 *info = (siginfo_t){.si_signo = signal, .si_code = SI_TKILL, .si_pid = system_getpid()};
             return signal;
         }
-        long result = system_call(SYS_rt_sigtimedwait, call->first, call->second, (long)&none, SIGNALS_SIZE);
+        struct call at_once = *call;
+        at_once.third = (long)&none;
+        long result = call_at_once(&at_once);
         if (result != -EAGAIN)
             return result;
         int64_t soon = instant_in(pause);

@@ -4,6 +4,7 @@
 #ifndef CATAPULTS_BENEATH_CALL_H
 #define CATAPULTS_BENEATH_CALL_H
 
+#include <errno.h>
 #include <stdint.h>
 
 #include "contexts/system.h"
@@ -27,6 +28,15 @@ long beneath_child_on_stack(struct call *call);
 /* Makes it as it is. */
 static inline long call_kernel(const struct call *call) {
     return system_call_6(call->number, call->first, call->second, call->third, call->fourth, call->fifth, call->sixth);
+}
+
+/* For a call that does not wait. Even that is broken off by a signal, be it the runtime's own. */
+static inline long call_at_once(const struct call *call) {
+    long result;
+    do
+        result = call_kernel(call);
+    while (result == -EINTR);
+    return result;
 }
 
 /* Does what the kernel would do; for the calls that concern threads, or that may wait. Returns what the kernel

@@ -39,7 +39,9 @@ static bool make_room(nfds_t count) {
 
 long descriptors_look(struct pollfd *first, nfds_t count) {
     const struct timespec at_once = {0};
-    return system_call(SYS_ppoll, (long)first, (long)count, (long)&at_once, 0);
+    const struct call call = {
+        .number = SYS_ppoll, .first = (long)first, .second = (long)count, .third = (long)&at_once};
+    return call_at_once(&call);
 }
 
 long descriptors_wait(struct pollfd *first, nfds_t count, enum dispatcher_reason reason, int64_t instant) {

@@ -78,7 +78,7 @@ long readiness_epoll(const struct call *call) {
         at_once.fifth = 0;
     struct masked masked = mask_begin(mask);
     for (;;) {
-        long result = call_kernel(&at_once);
+        long result = call_at_once(&at_once);
         if (result != 0 || clock_now() >= instant)
             return mask_end(&masked, result);
         result = descriptors_wait(&descriptor, 1, BLOCK_IO_READ, instant);
