@@ -55,8 +55,10 @@ fn contains(bytes: &[u8], texts: &[String]) -> bool {
 /// of them is not found, which may be the host's; the linker will say so when the program is started.
 pub fn libraries(file: &Path, bytes: &[u8]) -> Option<Vec<PathBuf>> {
     let Some(linker) = dynamic_linker(bytes) else { return Some(Vec::new()) };
-    let Ok(listed) = Command::new(linker).arg("--list").arg(file).output() else { return Some(Vec::new()) };
-    if !listed.status.success() {
+    let Ok(listed) = Command::new(linker).arg("--list").arg(file).env("LC_ALL", "C").output() else {
+        return Some(Vec::new());
+    };
+    if String::from_utf8_lossy(&listed.stderr).contains("cannot open shared object file") {
         return None;
     }
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
