@@ -10,6 +10,7 @@
 
 #include "beneath/arrived.h"
 #include "beneath/futex.h"
+#include "beneath/robust.h"
 #include "beneath/sites.h"
 #include "beneath/thread.h"
 #include "beneath/waits.h"
@@ -84,8 +85,8 @@ static long perform(struct call *call) {
     case SYS_set_tid_address:
         thread_self()->clear = (uint32_t *)call->first;
         return thread_self()->number;
-    case SYS_set_robust_list: /* robust mutexes are not supported yet: nobody looks at it */
-        return 0;
+    case SYS_set_robust_list:
+        return robust_set(call);
     case SYS_rseq: /* the kernel thread's, and no thread's */
         return -ENOSYS;
     case SYS_sched_yield:

@@ -11,6 +11,7 @@
 #include "beneath/arrived.h"
 #include "beneath/descriptors.h"
 #include "beneath/futex.h"
+#include "beneath/robust.h"
 #include "contexts/memory.h"
 #include "contexts/text.h"
 #include "dispatcher/trace.h"
@@ -202,6 +203,7 @@ long thread_clone(struct call *call) {
 
 void thread_exit(void) {
     struct beneath_thread *self = thread_self(), *heir = NULL;
+    robust_end(self);
     self->member.word = 0;
     self->signals.mask = ~UINT64_C(0);
     if (self->clear) {

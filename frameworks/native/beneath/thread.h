@@ -12,14 +12,17 @@
 #include "beneath/vectors.h"
 #include "process/member.h"
 
+struct robust_list_head;
+
 struct beneath_thread {
     struct beneath_thread *next; /* of the records that are in no use */
     uint64_t last_name;          /* that the record has given: see process/names.h */
 
-    int number;              /* that gettid returns */
-    uint32_t *clear;         /* a word that is cleared at its end, and of which waiters are woken; or NULL */
-    uintptr_t pointer;       /* to its thread_local variables: %fs */
-    const struct call *call; /* of a new thread: where it begins */
+    int number;                      /* that gettid returns */
+    uint32_t *clear;                 /* a word that is cleared at its end, and of which waiters are woken; or NULL */
+    struct robust_list_head *robust; /* NPTL's, of its robust mutexes: see robust.c; or NULL */
+    uintptr_t pointer;               /* to its thread_local variables: %fs */
+    const struct call *call;         /* of a new thread: where it begins */
 
     /* In a wait for a word: see futex.c. */
     struct {
