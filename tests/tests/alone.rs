@@ -194,6 +194,7 @@ fn folders_that_are_named_come_first_and_the_current_one_last() {
     let installed = succeeds(&alone.run(&["framework", "list"]));
     assert!(installed.contains(&share.join("frameworks/pth/pth.framework").display().to_string()), "{installed}");
     fs::create_dir_all(alone.path("usr/lib/catapults/pth")).unwrap();
+    fs::write(alone.path("usr/lib/catapults/pth/libcatapults_pth.so"), "").unwrap();
     let run = alone.run(&["run", "--framework", "pth", "fifo.sched", "--", "sh", "-c", "echo $LD_PRELOAD"]);
     assert!(succeeds(&run).contains("usr/lib/catapults/pth/libcatapults_pth.so"), "{}", said(&run));
 }
