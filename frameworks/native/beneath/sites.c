@@ -138,14 +138,13 @@ static const char *patch(const struct sites_object *known, const struct site *si
         if (site->size < JUMP || site->call + CALL > site->size || memcmp(code + site->call, "\x0f\x05", CALL) != 0)
             return "the list of its calls is another program's";
         uint8_t *page = (uint8_t *)((uintptr_t)code & ~(uintptr_t)(PAGE - 1));
-        if (system_mprotect(page, 2 * PAGE, PROT_READ | PROT_WRITE) < 0 &&
-            system_mprotect(page, PAGE, PROT_READ | PROT_WRITE) < 0)
+        size_t pages = code + site->size > page + PAGE ? 2 * PAGE : PAGE;
+        if (system_mprotect(page, pages, PROT_READ | PROT_WRITE) < 0)
             return unwritable;
         uint8_t *behind_stub = put_stub(next, code, site);
         memset(put_jump(code, next), 0x90, site->size - JUMP);
         next = behind_stub;
-        if (system_mprotect(page, 2 * PAGE, PROT_READ | PROT_EXEC) < 0 &&
-            system_mprotect(page, PAGE, PROT_READ | PROT_EXEC) < 0)
+        if (system_mprotect(page, pages, PROT_READ | PROT_EXEC) < 0)
             return unwritable;
     }
     return system_mprotect(stubs, size, PROT_READ | PROT_EXEC) < 0 ? unwritable : NULL;
