@@ -34,9 +34,14 @@ impl Place {
     }
 
     fn run(&self, policy: &Path, program: &[&OsStr]) -> Output {
+        self.command(policy, program).output().unwrap()
+    }
+
+    fn command(&self, policy: &Path, program: &[&OsStr]) -> Command {
         let mut run = limited(catapults());
         run.env("CATAPULTS_FRAMEWORKS", root().join("frameworks")).env("XDG_CACHE_HOME", self.path("cache"));
-        run.env("NO_COLOR", "1").arg("run").arg(policy).arg("--").args(program).output().unwrap()
+        run.env("NO_COLOR", "1").arg("run").arg(policy).arg("--").args(program);
+        run
     }
 
     /// What the program cannot be scheduled for, before it has said anything.
@@ -146,6 +151,10 @@ fn what_cannot_be_run_is_refused(place: &Place) {
     place.refused(&place.compiled(&source, &["-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1"]), "not glibc");
 
     let program = place.compiled(&source, &[]);
+    let mut activated = place.command(&library("fifo"), &[program.as_os_str()]);
+    let activated = activated.env("CATAPULTS_ACTIVATIONS", "1").output().unwrap();
+    assert_eq!(activated.status.code(), Some(1));
+    assert!(said(&activated).starts_with("catapults: the program is not started: CATAPULTS_ACTIVATIONS is 1"));
     let edited = |name: &str, edit: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = fs::read(&program).unwrap();
         edit(&mut bytes);

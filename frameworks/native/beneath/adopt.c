@@ -51,8 +51,11 @@ static void *read_table(int descriptor, uint64_t *size) {
     return system_failed(table) ? NULL : table;
 }
 
+/* Also where the kernel thread has no variables yet, which runtime_report needs. */
 _Noreturn static void refuse(const char *why) {
-    runtime_report("the program is not started: %s", why);
+    char line[256];
+    size_t length = text_format(line, sizeof line, "catapults: the program is not started: %s\n", why);
+    report_text(line, length < sizeof line ? length : sizeof line - 1);
     system_exit_group(EXIT_FAILURE);
 }
 
@@ -87,6 +90,9 @@ __attribute__((constructor)) static void start(void) {
         return; /* it was not loaded by `catapults run` */
     if (!(getauxval(AT_HWCAP2) & FSGSBASE))
         refuse("the processor, or the kernel, keeps the register %gs from programs");
+    if (runtime_switch("CATAPULTS_ACTIVATIONS"))
+        refuse("CATAPULTS_ACTIVATIONS is 1, and programs that were not written to catapults.h have no activations yet; "
+               "unset it");
     void *table = text_number(text, INT32_MAX, &descriptor) ? read_table((int)descriptor, &size) : NULL;
     if (!table)
         refuse("the list of its calls of the kernel, " SITES ", cannot be read; start it by `catapults run`");

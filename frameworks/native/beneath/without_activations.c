@@ -1,16 +1,14 @@
 /*
- * What process/activations.h and sa.h have elsewhere: there are no activations beneath a program yet, so one that asks
- * for them is not started, and the rest is never called.
+ * What process/activations.h and sa.h have elsewhere: there are no activations beneath a program yet. One that asks for
+ * them is not started (adopt.c), and nothing of this is called.
  */
 #include <errno.h>
 
 #include "process/activations.h"
-#include "process/report.h"
 #include "sa.h"
 
 int activations_start(bool several) {
     (void)several;
-    runtime_report("CATAPULTS_ACTIVATIONS is 1: a program that was not written to catapults.h has none yet; unset it");
     return ENOTSUP;
 }
 
