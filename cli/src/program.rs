@@ -58,7 +58,10 @@ pub fn libraries(file: &Path, bytes: &[u8]) -> Option<Vec<PathBuf>> {
     let Ok(listed) = Command::new(linker).arg("--list").arg(file).env("LC_ALL", "C").output() else {
         return Some(Vec::new());
     };
-    if String::from_utf8_lossy(&listed.stderr).contains("cannot open shared object file") {
+    let said = String::from_utf8_lossy(&listed.stderr);
+    // It says the same of a program of another machine.
+    let itself = format!("libraries: {}: ", file.display());
+    if said.contains("cannot open shared object file") && !said.contains(&itself) {
         return None;
     }
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
