@@ -84,6 +84,10 @@ impl Section {
     fn has(&self, name: &str) -> bool {
         self.productions.iter().any(|production| production.name == name)
     }
+
+    fn is_of_expressions(&self) -> bool {
+        self.has("expression") || self.has("TOKEN")
+    }
 }
 
 impl Characters {
@@ -152,9 +156,8 @@ pub(crate) fn for_hierarchies(own: &str, dialect: &Dialect) -> Grammar {
     let policies = written();
     let shared = policies.production("type").cloned().into_iter().collect();
     grammar.sections.push(Section { comment: "As in policies".to_owned(), productions: shared });
-    let of_policies = |section: &Section| section.has("expression") || section.has("TOKEN");
-    grammar.sections.extend(policies.sections.into_iter().filter(of_policies));
-    specialise(&mut grammar, &dialect.features);
+    grammar.sections.extend(policies.sections.into_iter().filter(Section::is_of_expressions));
+    specialise(&mut grammar, &known_before(&dialect.features));
     complete(grammar, &format!("Hierarchies of schedulers for the framework `{}`.", dialect.framework))
 }
 
@@ -164,10 +167,14 @@ pub(crate) fn for_scenarios(own: &str) -> Grammar {
     let policies = written();
     let shared = policies.production("type").cloned().into_iter().collect();
     grammar.sections.push(Section { comment: "As in policies".to_owned(), productions: shared });
-    let of_policies = |section: &Section| section.has("expression") || section.has("TOKEN");
-    grammar.sections.extend(policies.sections.into_iter().filter(of_policies));
-    specialise(&mut grammar, &Feature::ALL.into());
+    grammar.sections.extend(policies.sections.into_iter().filter(Section::is_of_expressions));
+    specialise(&mut grammar, &known_before(&Feature::ALL.into()));
     complete_up_to(Source::LONGEST_SCENARIOS, grammar, "Scenarios.")
+}
+
+/// Of these, what can stand in an expression whose value is known before anything runs.
+fn known_before(features: &BTreeSet<Feature>) -> BTreeSet<Feature> {
+    features.iter().copied().filter(|feature| *feature != Feature::Verbatim).collect()
 }
 
 /// Adds the productions that follow from the others, and the comment at the top.
