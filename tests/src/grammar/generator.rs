@@ -16,6 +16,24 @@ pub struct Generator<'a> {
     least: BTreeMap<&'a str, usize>,
 }
 
+/// A way that a text takes where the grammar leaves a choice: with a form of the grammar, or without it. It is known by
+/// its place in the grammar, and holds as long as that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    form: *const Form,
+    taken: bool,
+}
+
+impl Way {
+    fn with(form: &Form) -> Self {
+        Way { form, taken: true }
+    }
+
+    fn without(form: &Form) -> Self {
+        Way { form, taken: false }
+    }
+}
+
 /// Productions within productions: parentheses and blocks some five deep, far from the limit of the parser.
 const DEEPEST: usize = 100;
 /// Names that occur often, so that something is often meant by them.
@@ -41,23 +59,24 @@ impl<'a> Generator<'a> {
     }
 
     /// The tokens of a text. The same choices give the same tokens; when they run out the rest is as short as can be.
-    /// `used` gets each alternative that was taken, as the name of its production and itself; those that it has not yet are preferred.
-    pub fn tokens(&self, choices: &mut Choices<'_>, used: &mut BTreeSet<String>) -> Vec<String> {
+    /// `used` gets each way that was taken; those that it has not yet are preferred.
+    pub fn tokens(&self, choices: &mut Choices<'_>, used: &mut BTreeSet<Way>) -> Vec<String> {
         let start = &self.grammar.productions().next().expect("a grammar has productions").name;
         let mut tokens = Vec::new();
         self.production(start, DEEPEST, choices, used, &mut tokens);
         tokens
     }
 
-    /// All alternatives that the productions of tokens have, as [`Generator::tokens`] reports them.
-    pub fn alternatives(&self) -> BTreeSet<String> {
-        let mut all = BTreeSet::new();
+    /// All ways through the productions of tokens, and what they are.
+    pub fn ways(&self) -> BTreeMap<Way, String> {
+        let mut all = BTreeMap::new();
         for production in self.grammar.productions().filter(|production| !is_lexical(&production.name)) {
             let of = &production.name;
+            let with = |form: &Form| (Way::with(form), format!("{of}: {form}"));
+            let without = |form: &Form| (Way::without(form), format!("{of}: no {form}"));
             production.form.each(&mut |form| match form {
-                Form::Either(forms) => all.extend(forms.iter().map(|form| format!("{of}: {form}"))),
-                Form::Maybe(form) => all.extend(["with", "without"].map(|how| format!("{of}: {how} {form}"))),
-                Form::Many(form) => all.extend(["some", "no"].map(|how| format!("{of}: {how} {form}"))),
+                Form::Either(forms) => all.extend(forms.iter().map(with)),
+                Form::Maybe(form) | Form::Many(form) => all.extend([with(form), without(form)]),
                 Form::Text(_) | Form::Characters(_) | Form::Name(_) | Form::Then(_) | Form::OneOrMore(_) => {}
                 Form::Without(..) | Form::Only(..) => {}
             });
@@ -125,7 +144,7 @@ impl<'a> Generator<'a> {
         name: &str,
         left: usize,
         choices: &mut Choices<'_>,
-        used: &mut BTreeSet<String>,
+        used: &mut BTreeSet<Way>,
         tokens: &mut Vec<String>,
     ) {
         if is_lexical(name) {
@@ -143,7 +162,7 @@ impl<'a> Generator<'a> {
         form: &Form,
         left: usize,
         choices: &mut Choices<'_>,
-        used: &mut BTreeSet<String>,
+        used: &mut BTreeSet<Way>,
         tokens: &mut Vec<String>,
     ) {
         let shallow = |form: &Form| self.depth(form).is_some_and(|depth| depth <= left);
@@ -157,18 +176,18 @@ impl<'a> Generator<'a> {
                     possible =
                         forms.iter().min_by_key(|form| self.depth(form).unwrap_or(usize::MAX)).into_iter().collect();
                 }
-                let fresh = |form: &&Form| !used.contains(&format!("{of}: {form}"));
+                let fresh = |form: &&Form| !used.contains(&Way::with(form));
                 if possible.iter().any(&fresh) && choices.chance(50) {
                     possible.retain(fresh);
                 }
                 let taken = possible[choices.below(possible.len())];
-                used.insert(format!("{of}: {taken}"));
+                used.insert(Way::with(taken));
                 self.form(of, taken, left, choices, used, tokens);
             }
             Form::Maybe(form) => {
-                let fresh = !used.contains(&format!("{of}: with {form}"));
+                let fresh = !used.contains(&Way::with(form));
                 let taken = choices.chance(if fresh { 75 } else { 50 }) && shallow(form);
-                used.insert(format!("{of}: {} {form}", if taken { "with" } else { "without" }));
+                used.insert(if taken { Way::with(form) } else { Way::without(form) });
                 if taken {
                     self.form(of, form, left, choices, used, tokens);
                 }
@@ -176,14 +195,14 @@ impl<'a> Generator<'a> {
             Form::Many(repeated) | Form::OneOrMore(repeated) => {
                 let mut times = usize::from(matches!(form, Form::OneOrMore(_)));
                 let form = repeated;
-                let fresh = !used.contains(&format!("{of}: some {form}"));
+                let fresh = !used.contains(&Way::with(form));
                 while times < 12
                     && choices.chance(if of == "scheduler" || of == "block" || (fresh && times == 0) { 75 } else { 15 })
                     && shallow(form)
                 {
                     times += 1;
                 }
-                used.insert(format!("{of}: {} {form}", if times > 0 { "some" } else { "no" }));
+                used.insert(if times > 0 { Way::with(form) } else { Way::without(form) });
                 for _ in 0..times {
                     self.form(of, form, left, choices, used, tokens);
                 }

@@ -39,60 +39,82 @@ const PIECE: &str = "PIECE";
 
 /// Whether the whole text is of a lexical form.
 pub(super) fn is(forms: &Forms<'_>, form: &Form, text: &str) -> bool {
-    ends(forms, form, text, 0).contains(&text.len())
+    let mut found = Vec::new();
+    ends(forms, form, text, 0, &mut found);
+    found.contains(&text.len())
 }
 
 fn longest(forms: &Forms<'_>, name: &str, text: &str, at: usize) -> Option<usize> {
-    ends(forms, &Form::Name(name.to_owned()), text, at).last().copied()
+    let mut found = Vec::new();
+    ends(forms, forms[name], text, at, &mut found);
+    found.into_iter().max()
 }
 
-/// Where a text of this form that starts here can end, in rising order.
-fn ends(forms: &Forms<'_>, form: &Form, text: &str, at: usize) -> Vec<usize> {
+/// Adds where a text of this form that starts here can end.
+fn ends(forms: &Forms<'_>, form: &Form, text: &str, at: usize, found: &mut Vec<usize>) {
     let rest = &text[at..];
     match form {
-        Form::Text(literal) if rest.starts_with(literal.as_str()) => vec![at + literal.len()],
-        Form::Text(_) => Vec::new(),
+        Form::Text(literal) => found.extend(rest.starts_with(literal.as_str()).then(|| at + literal.len())),
         Form::Characters(characters) => {
             let first = rest.chars().next().filter(|first| characters.contain(*first));
-            first.map(|first| at + first.len_utf8()).into_iter().collect()
+            found.extend(first.map(|first| at + first.len_utf8()));
         }
-        Form::Name(name) => {
-            let mut found = ends(forms, forms[name.as_str()], text, at);
-            if name == PIECE { found.pop().into_iter().collect() } else { found }
+        Form::Name(name) if name == PIECE => found.extend(longest(forms, name, text, at)),
+        Form::Name(name) => ends(forms, forms[name.as_str()], text, at, found),
+        Form::Then(steps) => sequence(steps, at, found, |form, at, found| ends(forms, form, text, at, found)),
+        Form::Either(alternatives) => alternatives.iter().for_each(|form| ends(forms, form, text, at, found)),
+        Form::Maybe(form) => {
+            found.push(at);
+            ends(forms, form, text, at, found);
         }
-        Form::Then(steps) => {
-            let mut reached = vec![at];
-            for form in steps {
-                reached = sorted(reached.into_iter().flat_map(|at| ends(forms, form, text, at)).collect());
-            }
-            reached
+        Form::Many(form) => closure(vec![at], found, |at, found| ends(forms, form, text, at, found)),
+        Form::OneOrMore(form) => {
+            let mut once = Vec::new();
+            ends(forms, form, text, at, &mut once);
+            closure(once, found, |at, found| ends(forms, form, text, at, found));
         }
-        Form::Either(alternatives) => {
-            sorted(alternatives.iter().flat_map(|form| ends(forms, form, text, at)).collect())
-        }
-        Form::Maybe(form) => sorted(ends(forms, form, text, at).into_iter().chain([at]).collect()),
-        Form::Many(form) => closure(vec![at], |at| ends(forms, form, text, at)),
-        Form::OneOrMore(form) => closure(ends(forms, form, text, at), |at| ends(forms, form, text, at)),
         Form::Without(form, other) => {
-            let other = ends(forms, other, text, at);
-            ends(forms, form, text, at).into_iter().filter(|end| !other.contains(end)).collect()
+            let (mut with, mut without) = (Vec::new(), Vec::new());
+            ends(forms, form, text, at, &mut with);
+            ends(forms, other, text, at, &mut without);
+            found.extend(with.into_iter().filter(|end| !without.contains(end)));
         }
         Form::Only(feature, _) => panic!("{feature:?} in a printed grammar"),
     }
 }
 
-/// What any number of turns reaches. Each turn goes on from the first place that none has gone on from.
-pub(super) fn closure(start: Vec<usize>, mut turn: impl FnMut(usize) -> Vec<usize>) -> Vec<usize> {
-    let (mut reached, mut done) = (start, 0);
+/// Adds what is reached by one step after the other.
+pub(super) fn sequence<Step>(
+    steps: &[Step],
+    at: usize,
+    found: &mut Vec<usize>,
+    mut take: impl FnMut(&Step, usize, &mut Vec<usize>),
+) {
+    let (mut reached, mut next) = (vec![at], Vec::new());
+    for step in steps {
+        reached.iter().for_each(|at| take(step, *at, &mut next));
+        if next.is_empty() {
+            return;
+        }
+        (reached, next) = (sorted(next), reached);
+        next.clear();
+    }
+    found.extend(reached);
+}
+
+/// Adds what any number of turns reaches. Each turn goes on from the first place that none has gone on from.
+pub(super) fn closure(start: Vec<usize>, found: &mut Vec<usize>, mut turn: impl FnMut(usize, &mut Vec<usize>)) {
+    let (mut reached, mut further, mut done) = (sorted(start), Vec::new(), 0);
     while let Some(at) = reached.get(done).copied() {
         done += 1;
-        let further = turn(at);
-        if further.iter().any(|end| !reached.contains(end)) {
-            reached.extend(further);
-            reached = sorted(reached);
+        turn(at, &mut further);
+        for end in further.drain(..) {
+            if let Err(place) = reached.binary_search(&end) {
+                reached.insert(place, end);
+            }
         }
     }
-    reached
+    found.extend(reached);
 }
 
 /// In rising order, each once.
