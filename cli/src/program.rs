@@ -29,7 +29,14 @@ pub fn starts_others(program: &OsStr) -> bool {
         let read = find(program).and_then(|file| fs::File::open(file).ok()?.read_exact(&mut start).ok());
         read.is_some() && start == *b"#!"
     };
-    STARTERS.contains(&name) || is_script()
+    (STARTERS.contains(&name) && is_a_command(program)) || is_script()
+}
+
+/// Whether it lies where commands do. A program of one's own may have any name.
+fn is_a_command(program: &OsStr) -> bool {
+    let folder = Path::new(program).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Some(folder) = folder else { return true };
+    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|one| one == folder))
 }
 
 const STARTERS: [&str; 33] = [

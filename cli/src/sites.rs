@@ -1,7 +1,9 @@
 //! Where an object calls the kernel, and how much of its code around each call can be moved elsewhere: there the host
 //! puts a jump (frameworks/native/beneath/sites.h).
 
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, Register};
+use iced_x86::{
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
+};
 use object::{Object, ObjectSection, SectionKind};
 use std::collections::HashSet;
 
@@ -20,6 +22,8 @@ pub struct Site {
 const JUMP: usize = 5;
 /// Instructions before a call among which the number of the call is looked for.
 const NEAR: usize = 10;
+/// And among which that of a register is looked for which has it meanwhile: about a function.
+const FAR: usize = 300;
 /// No call of the kernel has this number, or a greater one.
 const NUMBERS: u64 = 600;
 
@@ -46,18 +50,30 @@ fn in_code(bytes: &[u8], address: u64, trusted: bool) -> Vec<Site> {
     let targets: HashSet<u64> =
         code.iter().map(Instruction::near_branch_target).filter(|target| *target != 0).collect();
     let calls = (0..code.len()).filter(|at| code[*at].code() == Code::Syscall);
-    let calls = calls.filter(|at| trusted || is_numbered(&code[at.saturating_sub(NEAR)..*at]));
+    let calls = calls.filter(|at| trusted || is_numbered(&code[..*at]));
     calls.filter(|at| !returns_from_handler(&code, *at)).filter_map(|at| around(&code, at, &targets)).collect()
 }
 
-/// Whether the instructions end in code that gives a call its number.
+/// Whether the instructions end in code that gives a call its number, or that moves it there from a register which got it
+/// earlier: compilers keep what a loop needs.
 fn is_numbered(before: &[Instruction]) -> bool {
-    let straight = before.iter().rev().take_while(|one| one.flow_control() == FlowControl::Next);
-    straight.into_iter().any(|one| {
-        one.mnemonic() == Mnemonic::Mov
-            && matches!(one.op0_register(), Register::EAX | Register::RAX)
-            && one.try_immediate(1).is_ok_and(|number| number < NUMBERS)
+    let near = &before[before.len().saturating_sub(NEAR)..];
+    let straight = near.iter().rev().take_while(|one| one.flow_control() == FlowControl::Next);
+    let number = straight.into_iter().find(|one| moves_to(one, Register::RAX));
+    let earlier = &before[before.len().saturating_sub(FAR)..];
+    number.is_some_and(|one| {
+        is_number(one)
+            || (one.op1_kind() == OpKind::Register
+                && earlier.iter().any(|other| moves_to(other, one.op1_register().full_register()) && is_number(other)))
     })
+}
+
+fn moves_to(instruction: &Instruction, register: Register) -> bool {
+    instruction.mnemonic() == Mnemonic::Mov && instruction.op0_register().full_register() == register
+}
+
+fn is_number(instruction: &Instruction) -> bool {
+    instruction.try_immediate(1).is_ok_and(|number| number < NUMBERS)
 }
 
 /// Debuggers and unwinders know the end of a handler by these very bytes.

@@ -72,10 +72,14 @@ fn build() {
 }
 
 fn succeeds(place: &Place, policy: &Path, program: &[&OsStr]) -> String {
-    let done = place.run(policy, program);
+    succeeds_on(place, 1, policy, program)
+}
+
+fn succeeds_on(place: &Place, processors: usize, policy: &Path, program: &[&OsStr]) -> String {
+    let done = place.command(policy, program).env("CATAPULTS_PROCESSORS", processors.to_string()).output().unwrap();
     assert!(
         done.status.success() && done.stderr.is_empty(),
-        "{policy:?} {program:?}: {}: {}",
+        "{policy:?} {program:?} on {processors} processors: {}: {}",
         done.status,
         said(&done)
     );
@@ -87,6 +91,7 @@ fn programs_for_posix_threads_run_under_policies() {
     build();
     let place = Place::new();
     programs_do_what_they_do(&place);
+    several_processors_run_threads_at_a_time(&place);
     the_order_is_the_policys(&place);
     python_runs(&place);
     what_a_program_starts_is_its_own(&place);
@@ -103,6 +108,17 @@ fn programs_do_what_they_do(place: &Place) {
         for policy in ["fifo", "round_robin", "edf"] {
             succeeds(place, &library(policy), &[program.as_os_str()]);
         }
+        for (policy, processors) in [("fifo", 2), ("round_robin", 2), ("per_processor_fifo", 3)] {
+            succeeds_on(place, processors, &library(policy), &[program.as_os_str()]);
+        }
+    }
+}
+
+/// Its name is that of a command, too, which would only start others.
+fn several_processors_run_threads_at_a_time(place: &Place) {
+    let program = place.compiled(&here("several/parallel.c"), &[]);
+    for policy in ["fifo", "round_robin", "per_processor_fifo"] {
+        succeeds_on(place, 2, &library(policy), &[program.as_os_str()]);
     }
 }
 

@@ -83,7 +83,7 @@ __attribute__((constructor)) static void start(void) {
                                      .run_handlers = run_handlers,
                                      .describe_wait = describe_wait,
                                      .exchange = thread_exchange};
-    static const struct catapults_options options = {.processors = 1};
+    static const struct catapults_options options = {0};
     uint64_t descriptor, size;
     const char *text = libc_environment(SITES);
     if (!text)
@@ -101,7 +101,7 @@ __attribute__((constructor)) static void start(void) {
     leave_the_environment();
     here_start();
     here()->beneath.inside = true;
-    arrived_start();
+    thread_first_mask = arrived_start();
     int error = runtime_start(&options, &face);
     if (error)
         system_exit_group(EXIT_FAILURE); /* the reason has been said */
@@ -109,5 +109,6 @@ __attribute__((constructor)) static void start(void) {
     if (wrong)
         refuse(wrong);
     system_munmap(table, size); /* if it stays, it does no harm */
+    arrived_exchange(thread_self());
     arrived_leave();
 }

@@ -13,7 +13,7 @@ enum { FIRST = 200000, LAST = 8000000 }; /* nanoseconds between tries */
 static long pause_before_trying(int64_t *pause) {
     int64_t now = *pause ? *pause : FIRST;
     *pause = now * 2 < LAST ? now * 2 : LAST;
-    return thread_wait(BLOCK_KERNEL, instant_in(now)) == EINTR ? -EINTR : 0;
+    return thread_wait_alone(BLOCK_KERNEL, instant_in(now)) == EINTR ? -EINTR : 0;
 }
 
 long again_wait4(const struct call *call) {

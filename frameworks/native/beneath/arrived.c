@@ -4,20 +4,31 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "beneath/descriptors.h"
 #include "beneath/instant.h"
 #include "preemption/preemption.h"
+#include "process/kernel_threads.h"
 
 enum { SIGNALS = 64 };
 
 /* What the application has asked for. The kernel has `came` instead of a handler. */
 static struct kernel_action actions[SIGNALS];
 
-/* What came in the runtime, with its data. Further ones of that number wait in the kernel meanwhile. */
-static siginfo_t kept[SIGNALS];
+/* What came in the runtime, with its data, on a kernel thread that has left it to the others; guarded by the lock.
+ * Further ones of that number wait on each kernel thread meanwhile, or in the kernel. */
+static struct {
+    volatile uint64_t arrived;
+    siginfo_t kept[SIGNALS];
+} common;
 
 /* The last is the runtime's own. */
 static const uint64_t never_blocked =
     UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1) | UINT64_C(1) << (PREEMPTION_SIGNAL - 1);
+
+static siginfo_t *kept_here(int signal) {
+    _Static_assert(sizeof here()->beneath.kept == SIGNALS * sizeof(siginfo_t), "here.h knows no signals");
+    return (siginfo_t *)here()->beneath.kept[signal - 1];
+}
 
 static uint64_t bit(int signal) { return UINT64_C(1) << (signal - 1); }
 
@@ -32,6 +43,8 @@ static void kernel_mask(uint64_t mask) {
     signal_mask(mask);
 }
 
+void arrived_close(void) { kernel_mask(~never_blocked); }
+
 /* Whether the code has caused it: that cannot be put off. */
 static bool is_fault(int signal, const siginfo_t *info) {
     return info->si_code > 0 && info->si_code != SI_KERNEL &&
@@ -41,7 +54,7 @@ static bool is_fault(int signal, const siginfo_t *info) {
 static void came(int signal, siginfo_t *info, void *context) {
     ucontext_t *interrupted = context;
     if (here()->beneath.inside && !is_fault(signal, info)) {
-        kept[signal - 1] = *info;
+        *kept_here(signal) = *info;
         here()->beneath.arrived |= bit(signal);
         signal_set_word(&interrupted->uc_sigmask, signal_word(&interrupted->uc_sigmask) | bit(signal));
         return;
@@ -94,22 +107,42 @@ long arrived_sigaction(const struct call *call) {
     return 0;
 }
 
-void arrived_start(void) {
+uint64_t arrived_start(void) {
     for (int signal = 1; signal <= SIGNALS; signal++)
         system_call(SYS_rt_sigaction, signal, 0, (long)&actions[signal - 1],
                     SIGNALS_SIZE); /* cannot fail: there is one */
-    here()->signals.mask = signal_mask_now() & ~never_blocked;
+    uint64_t mask = signal_mask_now() & ~never_blocked;
     for (int signal = 1; signal <= SIGNALS; signal++)
         if (has_handler(signal)) {
             struct call again = {.first = signal, .second = (long)&actions[signal - 1], .fourth = SIGNALS_SIZE};
             arrived_sigaction(&again);
         }
+    arrived_close();
+    return mask;
 }
 
 /* ---- What is for whom -------------------------------------------------------------------------------------------- */
 
+bool arrived_any(uint64_t signals) { return (here()->beneath.arrived | common.arrived) & signals; }
+
 bool arrived_for(const struct beneath_thread *thread) {
-    return (thread->signals.pending | here()->beneath.arrived) & ~thread->signals.mask;
+    return (thread->signals.pending | here()->beneath.arrived | common.arrived) & ~thread->signals.mask;
+}
+
+static void forget(volatile uint64_t *set, uint64_t signals) { __atomic_fetch_and(set, ~signals, __ATOMIC_SEQ_CST); }
+
+/* Leaves what has come here to all. */
+static void share(void) {
+    uint64_t moved = here()->beneath.arrived & ~common.arrived;
+    if (!moved || !dispatcher_guard.several)
+        return;
+    for (uint64_t left = moved; left; left &= left - 1) {
+        int signal = __builtin_ctzll(left) + 1;
+        common.kept[signal - 1] = *kept_here(signal);
+    }
+    common.arrived |= moved;
+    forget(&here()->beneath.arrived, moved);
+    signal_mask(here()->signals.mask); /* they may come again */
 }
 
 static void interrupt(struct beneath_thread *thread) {
@@ -123,7 +156,8 @@ static bool may_interrupt(const struct beneath_thread *thread) {
 
 /* One thread is enough: the oldest that waits and does not block it. */
 void arrived_interrupt(void) {
-    uint64_t left = here()->beneath.arrived;
+    share();
+    uint64_t left = here()->beneath.arrived | common.arrived;
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t && left; t = dispatcher_next_thread(t)) {
         struct beneath_thread *thread = thread_of(t);
         uint64_t taken = left & ~thread->signals.mask;
@@ -136,7 +170,8 @@ void arrived_interrupt(void) {
 
 void arrived_retarget(struct beneath_thread *ending) {
     ending->signals.pending = 0;
-    if (here()->beneath.arrived)
+    descriptors_close();
+    if (arrived_any(~UINT64_C(0)))
         arrived_interrupt();
 }
 
@@ -144,7 +179,7 @@ uint64_t arrived_blocked_by_all(void) {
     uint64_t blocked = ~UINT64_C(0);
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
         blocked &= thread_of(t)->signals.mask;
-    return blocked;
+    return blocked & ~never_blocked;
 }
 
 /* Fails in a handler on the stack that is in use: that stays until the next switch. */
@@ -156,32 +191,67 @@ static void use_stack(const stack_t *stack) {
 }
 
 void arrived_exchange(struct beneath_thread *thread) {
+    if (__builtin_expect(here()->beneath.arrived != 0, 0))
+        share();
     if (thread->signals.mask != here()->signals.mask)
         kernel_mask(thread->signals.mask);
     if (thread->signals.stack.ss_sp != here()->signals.stack.base)
         use_stack(&thread->signals.stack);
 }
 
-void arrived_leave(void) {
+void arrived_idle(void) {
+    share();
+    if (common.arrived)
+        descriptors_kick(); /* it looks whose wait they end */
+    arrived_close();
+    if (!(here()->signals.stack.flags & SS_DISABLE))
+        use_stack(&(stack_t){.ss_flags = SS_DISABLE}); /* its owner may handle signals elsewhere */
+}
+
+/* Takes one that is for the thread. False: there is none. */
+static bool take_one(struct beneath_thread *self, siginfo_t *info) {
+    uint64_t open = ~self->signals.mask, pending = self->signals.pending & open;
+    uint64_t own = here()->beneath.arrived & open, others = common.arrived & open;
+    if (own) {
+        *info = *kept_here(__builtin_ctzll(own) + 1);
+        forget(&here()->beneath.arrived, own & -own);
+    } else if (others) {
+        *info = common.kept[__builtin_ctzll(others)];
+        common.arrived &= others - 1;
+    } else if (pending) {
+        *info = (siginfo_t){.si_signo = __builtin_ctzll(pending) + 1,
+                            .si_code = SI_TKILL,
+                            .si_pid = system_getpid(),
+                            .si_uid = (uid_t)system_call(SYS_getuid, 0, 0, 0, 0)};
+        self->signals.pending &= ~(pending & -pending);
+    }
+    return own | others | pending;
+}
+
+/* The thread sends them to its kernel thread, one after the other, while it is not within dispatcher_enter: there it
+ * may come to another. */
+static __attribute__((noinline)) void leave_for_signals(void) {
     struct beneath_thread *self = thread_self();
-    uint64_t pending = self->signals.pending & ~self->signals.mask;
-    uint64_t arrived = here()->beneath.arrived & ~self->signals.mask;
-    if (__builtin_expect(!(pending | arrived), 1)) {
+    for (bool any = true; any;) {
+        siginfo_t info;
+        dispatcher_enter();
+        any = take_one(self, &info);
+        dispatcher_leave();
+        signal_mask(~UINT64_C(0));
+        if (any)
+            system_call(SYS_rt_tgsigqueueinfo, system_getpid(), system_gettid(), info.si_signo, (long)&info); /* to
+                                                                                                           itself */
         here()->beneath.inside = false;
-        return;
+        signal_mask(self->signals.mask); /* here it comes */
+        here()->beneath.inside = any;
     }
-    self->signals.pending &= ~pending;
-    here()->beneath.arrived &= ~arrived;
-    int process = system_getpid(), kernel_thread = system_gettid();
-    signal_mask(~UINT64_C(0));
-    for (uint64_t left = arrived; left; left &= left - 1) {
-        int signal = __builtin_ctzll(left) + 1;
-        system_call(SYS_rt_tgsigqueueinfo, process, kernel_thread, signal, (long)&kept[signal - 1]); /* to itself */
-    }
-    for (uint64_t left = pending; left; left &= left - 1)
-        system_tgkill(process, kernel_thread, __builtin_ctzll(left) + 1); /* to itself */
-    here()->beneath.inside = false;
-    signal_mask(self->signals.mask); /* here they come */
+}
+
+void arrived_leave(void) {
+    if (__builtin_expect(arrived_for(thread_self()), 0))
+        leave_for_signals();
+    else
+        here()->beneath.inside = false;
 }
 
 /* ---- The kernel's calls ------------------------------------------------------------------------------------------ */
@@ -210,8 +280,13 @@ long arrived_sigprocmask(const struct call *call) {
         self->signals.mask = mask;
         if (mask != here()->signals.mask)
             kernel_mask(mask);
-        if (here()->beneath.arrived & mask)
-            arrived_interrupt(); /* it no longer takes those that have come */
+        if (arrived_any(mask) || (dispatcher_guard.several && (mask & ~old))) {
+            dispatcher_enter();
+            descriptors_close();
+            if (arrived_any(mask))
+                arrived_interrupt(); /* it no longer takes those that have come */
+            dispatcher_leave();
+        }
     }
     if (before)
         *before = old;
@@ -247,7 +322,14 @@ void arrived_mask_again(const uint64_t *mask) {
     kernel_mask(*mask);
 }
 
-long arrived_send(int number, int signal, const struct call *call) {
+/* It runs on another processor, perhaps in code of its own. */
+static void interrupt_elsewhere(const struct beneath_thread *thread) {
+    const struct processor *other = processors_runner_of(&thread->member.dispatched);
+    if (other && other != processor_here())
+        processors_interrupt(other);
+}
+
+static long send_to(int number, int signal, const struct call *call) {
     struct beneath_thread *thread = thread_numbered(number);
     if (!thread)
         return call_kernel(call);
@@ -262,8 +344,17 @@ long arrived_send(int number, int signal, const struct call *call) {
     if (!blocked && may_interrupt(thread)) {
         interrupt(thread);
         dispatcher_unblocked();
+    } else if (!blocked && dispatcher_guard.several) {
+        interrupt_elsewhere(thread);
     }
     return 0;
+}
+
+long arrived_send(int number, int signal, const struct call *call) {
+    dispatcher_enter();
+    long result = send_to(number, signal, call);
+    dispatcher_leave();
+    return result;
 }
 
 long arrived_sigsuspend(const struct call *call) {
@@ -272,7 +363,7 @@ long arrived_sigsuspend(const struct call *call) {
         return -EINVAL;
     uint64_t before = thread_self()->signals.mask;
     arrived_mask_for_a_wait(mask);
-    while (thread_wait(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
+    while (thread_wait_alone(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
         ;
     arrived_leave();
     arrived_mask_again(&before);
@@ -290,10 +381,12 @@ long arrived_sigtimedwait(const struct call *call) {
         return -EINVAL;
     struct beneath_thread *self = thread_self();
     for (int64_t pause = LOOK_FIRST;; pause = pause < LOOK_LAST ? pause * 2 : pause) {
+        dispatcher_enter();
         uint64_t mine = self->signals.pending & *set;
+        self->signals.pending &= ~(mine & -mine);
+        dispatcher_leave();
         if (mine) {
             int signal = __builtin_ctzll(mine) + 1;
-            self->signals.pending &= ~bit(signal);
             if (info)
                 *info = (siginfo_t){.si_signo = signal, .si_code = SI_TKILL, .si_pid = system_getpid()};
             return signal;
@@ -304,7 +397,7 @@ long arrived_sigtimedwait(const struct call *call) {
         if (result != -EAGAIN)
             return result;
         int64_t soon = instant_in(pause);
-        if (thread_wait(BLOCK_SIGNAL, soon < end ? soon : end) == EINTR)
+        if (thread_wait_alone(BLOCK_SIGNAL, soon < end ? soon : end) == EINTR)
             return -EINTR;
         if (clock_now() >= end)
             return -EAGAIN;
@@ -313,5 +406,5 @@ long arrived_sigtimedwait(const struct call *call) {
 
 void arrived_restart(struct beneath_thread *self) {
     self->signals.pending = 0;
-    here()->beneath.arrived = 0;
+    here()->beneath.arrived = common.arrived = 0;
 }

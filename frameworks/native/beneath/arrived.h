@@ -1,7 +1,8 @@
 /*
- * Signals. All threads are on one kernel thread, whose mask and whose stack for handlers are those of the thread that
- * runs. A handler runs as the kernel calls it, in the frame that the kernel makes, unless the signal comes while the
- * runtime is at work. Then it is kept, and sent again once the thread leaves the runtime.
+ * Signals. A kernel thread's mask and its stack for handlers are those of the thread that runs on it; if none does, it
+ * blocks all. A handler runs as the kernel calls it, in the frame that the kernel makes, unless the signal comes while
+ * the runtime is at work. Then it is kept, and sent again once the thread leaves the runtime. If the kernel thread goes
+ * on with something else, another one may take it.
  */
 #ifndef CATAPULTS_BENEATH_ARRIVED_H
 #define CATAPULTS_BENEATH_ARRIVED_H
@@ -24,11 +25,16 @@ void arrived_mask_again(const uint64_t *mask);
 /* The running thread leaves the runtime: what is for it comes now. */
 void arrived_leave(void);
 
-/* Whether something is for the thread. */
+/* Whether something is for the thread. Within dispatcher_enter, as what follows. */
 bool arrived_for(const struct beneath_thread *thread);
 
-/* The kernel thread gets the mask and the stack for handlers of the thread. */
+/* The kernel thread gets the mask and the stack for handlers of the thread; or no thread runs on it. It blocks all. */
 void arrived_exchange(struct beneath_thread *thread);
+void arrived_idle(void);
+void arrived_close(void);
+
+/* Whether one of these has come in the runtime. */
+bool arrived_any(uint64_t signals);
 
 /* The signals that every thread blocks, for a sleep of the kernel thread; and after it, ends the wait of a thread for
  * what has come. */
@@ -38,8 +44,9 @@ void arrived_interrupt(void);
 /* The thread ends: what has come for all, another may take. */
 void arrived_retarget(struct beneath_thread *ending);
 
-/* At the start; and in a child of fork. */
-void arrived_start(void);
+/* At the start: the mask that the program was started with. From now on all are blocked, as other kernel threads begin;
+ * until arrived_exchange. The other is for a child of fork. */
+uint64_t arrived_start(void);
 void arrived_restart(struct beneath_thread *self);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "beneath/arrived.h"
+#include "beneath/everywhere.h"
 #include "beneath/futex.h"
 #include "beneath/robust.h"
 #include "beneath/sites.h"
@@ -20,8 +21,10 @@
 static long for_one_of(const struct call *call, bool second) {
     struct call other = *call;
     long *number = second ? &other.second : &other.first;
+    dispatcher_enter();
     if (thread_numbered((int)*number))
         *number = 0;
+    dispatcher_leave();
     return call_kernel(&other);
 }
 
@@ -54,6 +57,8 @@ static long of_several(const struct call *call) {
         return again_wait4(call);
     case SYS_waitid:
         return again_waitid(call);
+    case SYS_io_uring_enter:
+        return readiness_ring(call);
     case SYS_flock:
         return again_flock(call);
     case SYS_fcntl:
@@ -104,13 +109,25 @@ static long perform(struct call *call) {
         return arrived_sigaltstack(call);
     case SYS_prctl:
         return name(call);
-    case SYS_sched_setaffinity:
+    case SYS_sched_setaffinity: /* of a kernel thread, on which others run as well */
+        return dispatcher_guard.several ? -ENOSYS : for_one_of(call, false);
     case SYS_sched_getaffinity:
     case SYS_sched_getparam:
     case SYS_sched_setparam:
     case SYS_sched_getscheduler:
     case SYS_sched_setscheduler:
         return for_one_of(call, false);
+    case SYS_setuid:
+    case SYS_setgid:
+    case SYS_setreuid:
+    case SYS_setregid:
+    case SYS_setresuid:
+    case SYS_setresgid:
+    case SYS_setfsuid:
+    case SYS_setfsgid:
+    case SYS_setgroups:
+    case SYS_capset:
+        return everywhere_call(call);
     case SYS_getpriority:
     case SYS_setpriority:
         return for_one_of(call, true);
@@ -133,7 +150,7 @@ static long perform(struct call *call) {
     case SYS_rt_sigsuspend:
         return arrived_sigsuspend(call);
     case SYS_pause:
-        while (thread_wait(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
+        while (thread_wait_alone(BLOCK_SIGNAL, DISPATCHER_FOREVER) != EINTR)
             ;
         return -EINTR;
     default:

@@ -27,6 +27,8 @@
 /* Above all that the kernel gives out (PID_MAX_LIMIT), below what a futex has for its own. */
 enum { NUMBERS_FIRST = 1 << 24, NUMBERS_END = 1 << 30 };
 
+uint64_t thread_first_mask;
+
 static struct beneath_thread *unused;
 static int number_next = NUMBERS_FIRST;
 static bool numbers_come_again;
@@ -73,7 +75,7 @@ struct member *thread_first(void) {
         return NULL;
     self->number = system_gettid();
     self->pointer = pointer_now();
-    self->signals.mask = here()->signals.mask;
+    self->signals.mask = thread_first_mask;
     self->signals.stack.ss_flags = SS_DISABLE;
     text_format(self->member.name, sizeof self->member.name, "main");
     return &self->member;
@@ -100,8 +102,10 @@ static int take_number(void) {
 void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *to) {
     if (from)
         beneath_vectors_save(&thread_of(from)->vectors);
-    if (!to)
+    if (!to) {
+        arrived_idle();
         return;
+    }
     struct beneath_thread *next = thread_of(to);
     __asm__ volatile("wrfsbase %0" : : "r"(next->pointer));
     arrived_exchange(next);
@@ -113,11 +117,19 @@ int thread_wait(enum dispatcher_reason reason, int64_t instant) {
     if (arrived_for(self))
         return EINTR;
     self->signals.waits = true;
+    descriptors_open_for(self->signals.mask);
     int result = dispatcher_block(reason, instant);
     self->signals.waits = false;
     bool interrupted = self->signals.interrupted;
     self->signals.interrupted = false;
     return interrupted ? EINTR : result;
+}
+
+int thread_wait_alone(enum dispatcher_reason reason, int64_t instant) {
+    dispatcher_enter();
+    int result = thread_wait(reason, instant);
+    dispatcher_leave();
+    return result;
 }
 
 /* ---- Beginning --------------------------------------------------------------------------------------------------- */
@@ -155,9 +167,12 @@ static void begin(void *argument) {
 }
 
 static long make(const struct call *call, const struct request *asked) {
+    dispatcher_enter();
     struct beneath_thread *self = thread_self(), *thread = thread_take();
-    if (!thread)
+    if (!thread) {
+        dispatcher_leave();
         return -EAGAIN;
+    }
     /* As if it returned from the same call, on its own stack. */
     struct call *own = (struct call *)(asked->top - RED_ZONE) - 1;
     *own = *call;
@@ -176,12 +191,13 @@ static long make(const struct call *call, const struct request *asked) {
     void *top = (void *)((uintptr_t)own & ~(uintptr_t)15);
     const struct catapults_stop *stop = dispatcher_create(scheduler_default->dispatched, &thread->member.dispatched,
                                                           &thread->nowhere, top, begin, thread);
-    if (!stop)
-        return number; /* by now it may have ended */
-    self->member.refusal = stop->text;
-    thread->member.word = 0;
-    thread_give(thread);
-    return -EAGAIN;
+    if (stop) {
+        self->member.refusal = stop->text;
+        thread->member.word = 0;
+        thread_give(thread);
+    }
+    dispatcher_leave();
+    return stop ? -EAGAIN : number; /* by now it may have ended */
 }
 
 long thread_clone(struct call *call) {
@@ -193,27 +209,36 @@ long thread_clone(struct call *call) {
         return beneath_child_on_stack(call); /* it has the processor until it is another program, or has ended */
     if (asked.flags & CLONE_VM)
         return -ENOSYS; /* two processes would share this runtime */
+    dispatcher_enter(); /* so that the child finds everything complete */
     long child = call_kernel(call);
     if (child == 0)
         thread_restart();
+    dispatcher_leave();
     return child;
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-void thread_exit(void) {
-    struct beneath_thread *self = thread_self(), *heir = NULL;
-    robust_end(self);
-    self->member.word = 0;
-    self->signals.mask = ~UINT64_C(0);
+/* On the kernel thread's own stack: whoever finds the word cleared may unmap the thread's. */
+static void end(void *ending) {
+    struct beneath_thread *self = ending, *heir = NULL;
     if (self->clear) {
-        *self->clear = 0;
-        heir = futex_take(self->clear); /* it runs once this stack has been left, and may unmap it */
+        __atomic_store_n(self->clear, 0, __ATOMIC_SEQ_CST);
+        heir = futex_take(self->clear);
     }
-    arrived_retarget(self);
     thread_give(self);
     dispatcher_exit(heir ? &heir->member.dispatched : NULL);
-    __builtin_unreachable();
+}
+
+void thread_exit(void) {
+    dispatcher_enter();
+    struct beneath_thread *self = thread_self();
+    robust_end(self);
+    dispatcher_own_turn();
+    self->member.word = 0;
+    self->signals.mask = ~UINT64_C(0);
+    arrived_retarget(self);
+    beneath_on_stack(here()->beneath.last_stack, end, self);
 }
 
 /* ---- Fork -------------------------------------------------------------------------------------------------------- */

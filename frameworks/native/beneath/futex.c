@@ -71,11 +71,18 @@ static bool is_end_of_a_thread(const uint32_t *word) {
     return false;
 }
 
-/* 0, ETIMEDOUT or EINTR. */
-static int wait_once(const uint32_t *word, uint32_t bits, enum dispatcher_reason reason, int64_t instant) {
+/* 0, ETIMEDOUT, EINTR, or EAGAIN: it has another value. Who changes it then looks whether somebody waits, without the
+ * lock: so it is in the list before it looks. */
+static int wait_once(const uint32_t *word, uint32_t value, uint32_t bits, enum dispatcher_reason reason,
+                     int64_t instant) {
     struct beneath_thread *self = thread_self();
     self->futex.bits = bits;
     append(self, word);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) {
+        take_out(self);
+        return EAGAIN;
+    }
     int result = thread_wait(reason, instant);
     if (!self->futex.word)
         return 0;
@@ -86,11 +93,11 @@ static int wait_once(const uint32_t *word, uint32_t bits, enum dispatcher_reason
 static long wait_looking(const uint32_t *word, uint32_t value, uint32_t bits, int64_t instant) {
     for (int64_t pause = LOOK_FIRST;; pause = pause < LOOK_LAST ? pause * 2 : pause) {
         int64_t soon = clock_now() + pause;
-        int result = wait_once(word, bits, BLOCK_CONDITION, soon < instant ? soon : instant);
+        int result = wait_once(word, value, bits, BLOCK_CONDITION, soon < instant ? soon : instant);
+        if (result == EAGAIN && pause != LOOK_FIRST)
+            return 0;
         if (result != ETIMEDOUT || soon >= instant)
             return -result;
-        if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value)
-            return 0;
     }
 }
 
@@ -106,14 +113,13 @@ static long wait(const uint32_t *word, int operation, uint32_t value, const stru
         if (instant < 0)
             return -EINVAL;
     }
-    if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value)
-        return -EAGAIN;
     if (!(operation & FUTEX_PRIVATE_FLAG)) {
         if (!is_end_of_a_thread(word))
             return wait_looking(word, value, bits, instant);
-        return -wait_once(word, bits, BLOCK_JOIN, instant);
+        return -wait_once(word, value, bits, BLOCK_JOIN, instant);
     }
-    return -wait_once(word, bits, alone && value == LOCKED_WITH_WAITERS ? BLOCK_LOCK : BLOCK_CONDITION, instant);
+    bool locks = alone && value == LOCKED_WITH_WAITERS;
+    return -wait_once(word, value, bits, locks ? BLOCK_LOCK : BLOCK_CONDITION, instant);
 }
 
 /* ---- Waking ------------------------------------------------------------------------------------------------------ */
@@ -233,7 +239,7 @@ static long wake_after(const uint32_t *word, long most, long limit, uint32_t *ot
     return count;
 }
 
-long futex_call(const struct call *call) {
+static long perform(const struct call *call) {
     uint32_t *word = (uint32_t *)call->first, *other = (uint32_t *)call->fifth;
     int operation = (int)call->second;
     uint32_t value = (uint32_t)call->third, last = (uint32_t)call->sixth;
@@ -259,4 +265,22 @@ long futex_call(const struct call *call) {
     default:
         return -ENOSYS; /* NPTL then says that it has no mutexes with priority inheritance */
     }
+}
+
+/* Most wake nobody: then there is nothing to lock for. Processes that share the word ask the kernel. */
+static bool wakes_nobody(const struct call *call) {
+    int operation = (int)call->second, command = operation & FUTEX_CMD_MASK;
+    if (!(operation & FUTEX_PRIVATE_FLAG) || command != FUTEX_WAKE)
+        return false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* see wait_once */
+    return !__atomic_load_n(&lists[list_of((const uint32_t *)call->first)].first, __ATOMIC_SEQ_CST);
+}
+
+long futex_call(const struct call *call) {
+    if (wakes_nobody(call))
+        return 0;
+    dispatcher_enter();
+    long result = perform(call);
+    dispatcher_leave();
+    return result;
 }

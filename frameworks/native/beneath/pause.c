@@ -10,7 +10,7 @@
 static long sleep_until(int64_t instant, struct timespec *left) {
     int result = 0;
     while (result == 0)
-        result = thread_wait(BLOCK_SLEEP, instant);
+        result = thread_wait_alone(BLOCK_SLEEP, instant);
     if (result != EINTR)
         return 0;
     int64_t more = instant - clock_now();

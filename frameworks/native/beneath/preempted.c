@@ -3,23 +3,39 @@
  * too: its locks are futexes, for which the others wait, and what it keeps for a thread goes with the thread.
  */
 #include "beneath/arrived.h"
+#include "beneath/everywhere.h"
 #include "contexts/text.h"
 #include "preemption/preemption.h"
+#include "process/kernel_threads.h"
 #include "process/preempt.h"
 #include "process/report.h"
 
 enum { TICK = 4000000 }; /* nanoseconds */
+
+static bool preempts;
 
 static bool may_be_left(uintptr_t instruction) {
     (void)instruction;
     return !here()->beneath.inside;
 }
 
+/* Also when another processor, or everywhere.c, has asked for it. Where the code must not be left, none asks again
+ * before this is done. */
 static bool interrupted(enum preemption_where where) {
-    if (where != PREEMPTION_APPLICATION)
-        return dispatcher_interrupted(false);
+    everywhere_attend();
+    if (where != PREEMPTION_APPLICATION) {
+        bool again = dispatcher_interrupted(false);
+        return (dispatcher_guard.several && processors_answer()) || again;
+    }
     here()->beneath.inside = true;
+    bool called = false;
+    if (dispatcher_guard.several) {
+        processors_answer();
+        called = processors_called(false);
+    }
     bool again = dispatcher_interrupted(true);
+    if (again && called)
+        processors_called(true);
     arrived_leave();
     return again;
 }
@@ -35,11 +51,16 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
     int error = preemption_start(interrupted, may_be_left);
     if (!error)
         error = preemption_attach();
+    preempts = !error;
     host->arm = error ? NULL : preemption_arm;
     report(error);
 }
 
-void preempt_attach(void) {} /* there is one kernel thread */
+void preempt_attach(void) {
+    if (preempts)
+        report(preemption_attach());
+    arrived_close();
+}
 
 void preempt_restart(void) { report(preemption_attach()); }
 

@@ -2,6 +2,7 @@
  * Waiting for several descriptors at once.
  */
 #include <errno.h>
+#include <linux/io_uring.h>
 #include <sys/select.h>
 #include <sys/time.h>
 
@@ -87,6 +88,50 @@ long readiness_epoll(const struct call *call) {
     }
 }
 
+/* ---- io_uring ---------------------------------------------------------------------------------------------------- */
+
+/* A ring that has a result can be read, as far as poll(2) can tell. Of further ones nothing tells: who asks for several
+ * gets what has come a moment later, perhaps less, as after a signal. */
+static long wait_for_ring(int ring, long least, int64_t instant) {
+    enum { MOMENT = 200000 }; /* nanoseconds */
+    struct pollfd descriptor = {.fd = ring, .events = POLLIN};
+    long found = poll_until(&descriptor, 1, instant);
+    if (found <= 0)
+        return found == 0 ? -ETIME : found;
+    if (least > 1)
+        thread_wait_alone(BLOCK_IO_FILE, instant_in(MOMENT)); /* however that ends, something is there */
+    const struct call call = {
+        .number = SYS_io_uring_enter, .first = ring, .third = 1, .fourth = IORING_ENTER_GETEVENTS};
+    return call_at_once(&call);
+}
+
+/* The kernel submits without waiting. What it says of that is the result, if anything was submitted. */
+long readiness_ring(const struct call *call) {
+    unsigned flags = (unsigned)call->fourth;
+    long least = (unsigned)call->third;
+    if (!(flags & IORING_ENTER_GETEVENTS) || least == 0 || (flags & IORING_ENTER_REGISTERED_RING))
+        return call_kernel(call); /* a ring that is no descriptor cannot be polled */
+    bool extended = flags & IORING_ENTER_EXT_ARG;
+    const struct io_uring_getevents_arg *given = extended ? (const struct io_uring_getevents_arg *)call->fifth : NULL;
+    const struct timespec *time = given ? (const struct timespec *)(uintptr_t)given->ts : NULL;
+    int64_t instant = time ? instant_after(time) : DISPATCHER_FOREVER;
+    if (instant < 0 || (extended && (size_t)call->sixth < sizeof *given))
+        return -EINVAL;
+    long submitted = 0;
+    if (call->second > 0) {
+        const struct call submit = {.number = call->number,
+                                    .first = call->first,
+                                    .second = call->second,
+                                    .fourth = flags & ~(unsigned)(IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG)};
+        submitted = call_kernel(&submit);
+        if (submitted < 0)
+            return submitted;
+    }
+    struct masked masked = mask_begin((const uint64_t *)(given ? (uintptr_t)given->sigmask : (uintptr_t)call->fifth));
+    long result = mask_end(&masked, wait_for_ring((int)call->first, least, instant));
+    return submitted > 0 ? submitted : result;
+}
+
 /* ---- select ------------------------------------------------------------------------------------------------------ */
 
 enum { SETS = 3, BITS = 64 };
@@ -131,14 +176,18 @@ static long to_sets(uint64_t *const *sets, int limit, const struct pollfd *from,
 
 static long select_until(uint64_t *const *sets, int limit, int64_t instant) {
     nfds_t count = from_sets(sets, limit, NULL);
+    dispatcher_enter();
     struct pollfd *descriptors = memory_take((count + 1) * sizeof *descriptors);
+    dispatcher_leave();
     if (!descriptors)
         return -ENOMEM;
     from_sets(sets, limit, descriptors);
     long result = poll_until(descriptors, count, instant);
     if (result >= 0)
         result = to_sets(sets, limit, descriptors, count);
+    dispatcher_enter();
     memory_give(descriptors);
+    dispatcher_leave();
     return result;
 }
 

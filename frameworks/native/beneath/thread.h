@@ -58,7 +58,8 @@ static inline struct beneath_thread *thread_of(struct dispatcher_thread *thread)
 
 static inline struct beneath_thread *thread_self(void) { return thread_of(processor_here()->current); }
 
-/* A record with zeros and a name; NULL: no memory. The second gives it back. */
+/* A record with zeros and a name; NULL: no memory. The second gives it back. What is said of records and threads here
+ * is called within dispatcher_enter, but for the calls below. */
 struct beneath_thread *thread_take(void);
 void thread_give(struct beneath_thread *thread);
 
@@ -71,14 +72,17 @@ _Noreturn void thread_exit(void);
 /* In a child of fork, in which only the caller is left. */
 void thread_restart(void);
 
-/* For struct face. */
+/* For struct face. The first thread blocks these signals. */
 struct member *thread_first(void);
+extern uint64_t thread_first_mask;
 void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *to);
 
 /* Whether there is more than one: else nobody loses anything while the kernel makes it wait. */
 static inline bool threads_are_many(void) { return dispatcher_next_thread(dispatcher_first_thread()) != NULL; }
 
-/* Blocks the caller, until dispatcher_unblock or the instant. 0, ETIMEDOUT, or EINTR: a signal has come for it. */
+/* Blocks the caller, until dispatcher_unblock or the instant. 0, ETIMEDOUT, or EINTR: a signal has come for it. Within
+ * dispatcher_enter; the second is for callers that are not. */
 int thread_wait(enum dispatcher_reason reason, int64_t instant);
+int thread_wait_alone(enum dispatcher_reason reason, int64_t instant);
 
 #endif

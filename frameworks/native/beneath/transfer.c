@@ -156,8 +156,8 @@ long transfer_connect(const struct call *call) {
     long result = call_kernel(call);
     while (result == -EINPROGRESS || result == -EAGAIN) {
         bool begun = result == -EINPROGRESS; /* else the other side has no room in its queue yet */
-        result =
-            begun ? wait_for(socket, POLLOUT, BLOCK_IO_CONNECT) : -thread_wait(BLOCK_IO_CONNECT, instant_in(1000000));
+        result = begun ? wait_for(socket, POLLOUT, BLOCK_IO_CONNECT)
+                       : -thread_wait_alone(BLOCK_IO_CONNECT, instant_in(1000000));
         if (result == -EINTR || result == -ENOMEM)
             break;
         if (begun) {

@@ -17,6 +17,7 @@ long transfer_connect(const struct call *call);
 long readiness_poll(const struct call *call);
 long readiness_select(const struct call *call);
 long readiness_epoll(const struct call *call);
+long readiness_ring(const struct call *call);
 
 /* pause.c */
 long pause_nanosleep(const struct call *call);

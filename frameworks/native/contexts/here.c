@@ -7,9 +7,20 @@ static const uint8_t none = 0; /* no activation */
 
 #ifdef CATAPULTS_BENEATH
 
-static struct here_block block = {.self = &block.here, .here = {.state = &none, .processor = &dispatcher_processor}};
+void here_begin(struct here_block *block, char *last_stack) {
+    block->self = &block->here;
+    block->here.state = &none;
+    block->here.processor = &dispatcher_processor;
+    block->here.beneath.inside = true;
+    block->here.beneath.last_stack = last_stack;
+    __asm__ volatile("wrgsbase %0" : : "r"(block) : "memory");
+}
 
-void here_start(void) { __asm__ volatile("wrgsbase %0" : : "r"(&block)); }
+void here_start(void) {
+    static struct here_block first;
+    static _Alignas(64) char last_stack[LAST_STACK];
+    here_begin(&first, last_stack + sizeof last_stack);
+}
 
 #else
 

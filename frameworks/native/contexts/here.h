@@ -60,12 +60,17 @@ struct here {
 #ifdef CATAPULTS_BENEATH
     struct {                       /* beneath */
         volatile bool inside;      /* it is in the runtime: whatever calls the kernel now is not an application's */
-        volatile uint64_t arrived; /* signals that came meanwhile: see beneath/arrived.c */
+        volatile uint64_t arrived; /* signals that came meanwhile, and their data: see beneath/arrived.c */
+        uint64_t kept[64][16];
+        uint32_t done;    /* the number of the last call of everywhere.c */
+        char *last_stack; /* its top: threads end on it, because theirs is NPTL's again before they are gone */
     } beneath;
 #endif
 };
 
 #ifdef CATAPULTS_BENEATH
+
+enum { LAST_STACK = 64 << 10 }; /* bytes */
 
 /* What %gs leads to. */
 struct here_block {
@@ -79,8 +84,9 @@ static inline __attribute__((always_inline)) struct here *here(void) {
     return variables;
 }
 
-/* The calling kernel thread, the only one, gets its variables. */
+/* The calling kernel thread gets its variables: the first, and another, to which `block` belongs for good. */
 void here_start(void);
+void here_begin(struct here_block *block, char *last_stack);
 
 #else
 
