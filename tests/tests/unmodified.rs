@@ -93,6 +93,7 @@ fn programs_for_posix_threads_run_under_policies() {
     programs_do_what_they_do(&place);
     several_processors_run_threads_at_a_time(&place);
     the_order_is_the_policys(&place);
+    priorities_are_those_of_posix(&place);
     python_runs(&place);
     what_a_program_starts_is_its_own(&place);
     what_cannot_be_run_is_refused(&place);
@@ -127,6 +128,13 @@ fn the_order_is_the_policys(place: &Place) {
     let order = |policy: &Path| succeeds(place, policy, &[program.as_os_str()]);
     assert_eq!(order(&library("fifo")), " 0 1 2 3 4, 0 1 2 3 4\n");
     assert_eq!(order(&here("order/newest_first.sched")), " 4 3 2 1 0, 4 3 2 1 0\n");
+}
+
+/// The owner of a mutex goes on before a thread of a priority between its own and that of a thread that waits for it.
+fn priorities_are_those_of_posix(place: &Place) {
+    let program = place.compiled(&here("priorities/inversion.c"), &[]);
+    let said = succeeds(place, &library("fixed_priority"), &[program.as_os_str()]);
+    assert_eq!(said, "low locks\nmain waits\nhigh waits\nlow unlocks\nhigh has it\nmiddle\nlow ends\n");
 }
 
 /// An interpreter with locks of its own, which starts programs with vfork. All of its threads are one of the kernel.

@@ -18,12 +18,11 @@
 #include "contexts/text.h"
 
 /* The kernel knows one thread, whose number is the process's. */
-static long for_one_of(const struct call *call, bool second) {
+static long for_one_of(const struct call *call) {
     struct call other = *call;
-    long *number = second ? &other.second : &other.first;
     dispatcher_enter();
-    if (thread_numbered((int)*number))
-        *number = 0;
+    if (thread_numbered((int)call->first))
+        other.first = 0;
     dispatcher_leave();
     return call_kernel(&other);
 }
@@ -110,13 +109,15 @@ static long perform(struct call *call) {
     case SYS_prctl:
         return name(call);
     case SYS_sched_setaffinity: /* of a kernel thread, on which others run as well */
-        return dispatcher_guard.several ? -ENOSYS : for_one_of(call, false);
+        return dispatcher_guard.several ? -ENOSYS : for_one_of(call);
     case SYS_sched_getaffinity:
-    case SYS_sched_getparam:
+        return for_one_of(call);
     case SYS_sched_setparam:
-    case SYS_sched_getscheduler:
     case SYS_sched_setscheduler:
-        return for_one_of(call, false);
+        return scheduling_set(call);
+    case SYS_sched_getparam:
+    case SYS_sched_getscheduler:
+        return scheduling_get(call);
     case SYS_setuid:
     case SYS_setgid:
     case SYS_setreuid:
@@ -129,8 +130,9 @@ static long perform(struct call *call) {
     case SYS_capset:
         return everywhere_call(call);
     case SYS_getpriority:
+        return scheduling_get_nice(call);
     case SYS_setpriority:
-        return for_one_of(call, true);
+        return scheduling_set_nice(call);
     case SYS_poll:
     case SYS_ppoll:
         return readiness_poll(call);

@@ -39,6 +39,46 @@ static inline uintptr_t pointer_now(void) {
     return pointer;
 }
 
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static struct beneath_thread **place_of(int number) {
+    enum { PLACES = 1024 };
+    static struct beneath_thread *places[PLACES];
+    return &places[(unsigned)number % PLACES];
+}
+
+struct beneath_thread *thread_numbered(int number) {
+    struct beneath_thread *thread = *place_of(number);
+    while (thread && thread->number != number)
+        thread = thread->numbered;
+    return thread;
+}
+
+static void enter_number(struct beneath_thread *thread, int number) {
+    struct beneath_thread **place = place_of(number);
+    thread->number = number;
+    thread->numbered = *place;
+    *place = thread;
+}
+
+static void strike_number(struct beneath_thread *thread) {
+    struct beneath_thread **place = place_of(thread->number);
+    while (*place != thread)
+        place = &(*place)->numbered;
+    *place = thread->numbered;
+}
+
+static int take_number(void) {
+    do {
+        if (number_next == NUMBERS_END) {
+            number_next = NUMBERS_FIRST;
+            numbers_come_again = true;
+        }
+        number_next++;
+    } while (numbers_come_again && thread_numbered(number_next - 1));
+    return number_next - 1;
+}
+
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 struct beneath_thread *thread_take(void) {
@@ -73,30 +113,13 @@ struct member *thread_first(void) {
     struct beneath_thread *self = thread_take();
     if (!self)
         return NULL;
-    self->number = system_gettid();
+    enter_number(self, system_gettid());
+    self->scheduling.policy = (int)system_call(SYS_sched_getscheduler, 0, 0, 0, 0);
     self->pointer = pointer_now();
     self->signals.mask = thread_first_mask;
     self->signals.stack.ss_flags = SS_DISABLE;
     text_format(self->member.name, sizeof self->member.name, "main");
     return &self->member;
-}
-
-struct beneath_thread *thread_numbered(int number) {
-    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
-        if (thread_of(t)->number == number)
-            return thread_of(t);
-    return NULL;
-}
-
-static int take_number(void) {
-    do {
-        if (number_next == NUMBERS_END) {
-            number_next = NUMBERS_FIRST;
-            numbers_come_again = true;
-        }
-        number_next++;
-    } while (numbers_come_again && thread_numbered(number_next - 1));
-    return number_next - 1;
 }
 
 void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *to) {
@@ -112,17 +135,23 @@ void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *t
     beneath_vectors_load(&next->vectors);
 }
 
-int thread_wait(enum dispatcher_reason reason, int64_t instant) {
+static int wait(const uintptr_t *to, enum dispatcher_reason reason, int64_t instant) {
     struct beneath_thread *self = thread_self();
     if (arrived_for(self))
         return EINTR;
     self->signals.waits = true;
     descriptors_open_for(self->signals.mask);
-    int result = dispatcher_block(reason, instant);
+    int result = to ? dispatcher_wait_for(to, true, reason, instant) : dispatcher_block(reason, instant);
     self->signals.waits = false;
     bool interrupted = self->signals.interrupted;
     self->signals.interrupted = false;
     return interrupted ? EINTR : result;
+}
+
+int thread_wait(enum dispatcher_reason reason, int64_t instant) { return wait(NULL, reason, instant); }
+
+int thread_lend(const uintptr_t *to, enum dispatcher_reason reason, int64_t instant) {
+    return wait(to, reason, instant);
 }
 
 int thread_wait_alone(enum dispatcher_reason reason, int64_t instant) {
@@ -177,7 +206,12 @@ static long make(const struct call *call, const struct request *asked) {
     struct call *own = (struct call *)(asked->top - RED_ZONE) - 1;
     *own = *call;
     thread->call = own;
-    thread->number = take_number();
+    enter_number(thread, take_number());
+    thread->scheduling = self->scheduling;
+    struct catapults_value values[SCHEDULING_VALUES];
+    scheduling_values(&thread->scheduling, values);
+    const struct catapults_attributes attributes = {.values = values, .values_count = SCHEDULING_VALUES};
+    thread->member.attributes = &attributes;
     thread->pointer = asked->flags & CLONE_SETTLS ? asked->pointer : self->pointer;
     thread->clear = asked->flags & CLONE_CHILD_CLEARTID ? (uint32_t *)asked->child_number : NULL;
     thread->signals.mask = self->signals.mask;
@@ -194,6 +228,7 @@ static long make(const struct call *call, const struct request *asked) {
     if (stop) {
         self->member.refusal = stop->text;
         thread->member.word = 0;
+        strike_number(thread);
         thread_give(thread);
     }
     dispatcher_leave();
@@ -236,6 +271,7 @@ void thread_exit(void) {
     robust_end(self);
     dispatcher_own_turn();
     self->member.word = 0;
+    strike_number(self);
     self->signals.mask = ~UINT64_C(0);
     arrived_retarget(self);
     beneath_on_stack(here()->beneath.last_stack, end, self);
@@ -254,9 +290,11 @@ void thread_restart(void) {
         if (t == &self->member.dispatched)
             continue;
         thread_of(t)->member.word = 0;
+        strike_number(thread_of(t));
         thread_give(thread_of(t));
     }
-    self->number = system_gettid();
+    strike_number(self);
+    enter_number(self, system_gettid());
     futex_restart();
     descriptors_restart();
     arrived_restart(self);

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 
 #include "beneath/instant.h"
+#include "beneath/owner.h"
 
 /*
  * What a process shares with others may be changed by them, and they wake by the kernel. Such a wait looks at the word
@@ -60,6 +61,7 @@ struct beneath_thread *futex_take(const uint32_t *word) {
 void futex_restart(void) {
     for (unsigned i = 0; i < LISTS; i++)
         lists[i].first = lists[i].last = NULL;
+    owner_restart();
 }
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------- */
@@ -74,7 +76,7 @@ static bool is_end_of_a_thread(const uint32_t *word) {
 /* 0, ETIMEDOUT, EINTR, or EAGAIN: it has another value. Who changes it then looks whether somebody waits, without the
  * lock: so it is in the list before it looks. */
 static int wait_once(const uint32_t *word, uint32_t value, uint32_t bits, enum dispatcher_reason reason,
-                     int64_t instant) {
+                     int64_t instant, const uintptr_t *to) {
     struct beneath_thread *self = thread_self();
     self->futex.bits = bits;
     append(self, word);
@@ -83,7 +85,7 @@ static int wait_once(const uint32_t *word, uint32_t value, uint32_t bits, enum d
         take_out(self);
         return EAGAIN;
     }
-    int result = thread_wait(reason, instant);
+    int result = to ? thread_lend(to, reason, instant) : thread_wait(reason, instant);
     if (!self->futex.word)
         return 0;
     take_out(self);
@@ -93,12 +95,23 @@ static int wait_once(const uint32_t *word, uint32_t value, uint32_t bits, enum d
 static long wait_looking(const uint32_t *word, uint32_t value, uint32_t bits, int64_t instant) {
     for (int64_t pause = LOOK_FIRST;; pause = pause < LOOK_LAST ? pause * 2 : pause) {
         int64_t soon = clock_now() + pause;
-        int result = wait_once(word, value, bits, BLOCK_CONDITION, soon < instant ? soon : instant);
+        int result = wait_once(word, value, bits, BLOCK_CONDITION, soon < instant ? soon : instant, NULL);
         if (result == EAGAIN && pause != LOOK_FIRST)
             return 0;
         if (result != ETIMEDOUT || soon >= instant)
             return -result;
     }
+}
+
+/* For a lock, if somebody is known to have it. */
+static int wait_or_lend(const uint32_t *word, uint32_t value, uint32_t bits, enum dispatcher_reason otherwise,
+                        int64_t instant) {
+    struct owned *lock = owner_of(word, value);
+    if (!lock)
+        return wait_once(word, value, bits, otherwise, instant, NULL);
+    int result = wait_once(word, value, bits, BLOCK_LOCK, instant, owner_name(lock));
+    owner_forget(lock);
+    return result;
 }
 
 static long wait(const uint32_t *word, int operation, uint32_t value, const struct timespec *time, uint32_t bits) {
@@ -116,10 +129,10 @@ static long wait(const uint32_t *word, int operation, uint32_t value, const stru
     if (!(operation & FUTEX_PRIVATE_FLAG)) {
         if (!is_end_of_a_thread(word))
             return wait_looking(word, value, bits, instant);
-        return -wait_once(word, value, bits, BLOCK_JOIN, instant);
+        return -wait_once(word, value, bits, BLOCK_JOIN, instant, NULL);
     }
     bool locks = alone && value == LOCKED_WITH_WAITERS;
-    return -wait_once(word, value, bits, locks ? BLOCK_LOCK : BLOCK_CONDITION, instant);
+    return -wait_or_lend(word, value, bits, locks ? BLOCK_LOCK : BLOCK_CONDITION, instant);
 }
 
 /* ---- Waking ------------------------------------------------------------------------------------------------------ */
@@ -145,7 +158,8 @@ static long wake(const struct call *call, const uint32_t *word, int operation, l
         most = 1; /* as the kernel has it */
     struct beneath_thread *only = most == 1 && bits == FUTEX_BITSET_MATCH_ANY ? futex_take(word) : NULL;
     if (only) {
-        dispatcher_unblock(&only->member.dispatched); /* shorter than what is below */
+        if (!owner_passes(word, only))
+            dispatcher_unblock(&only->member.dispatched); /* shorter than what is below */
         return 1;
     }
     long count = wake_only(word, most, bits);

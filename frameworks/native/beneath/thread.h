@@ -9,6 +9,7 @@
 #include <poll.h>
 
 #include "beneath/call.h"
+#include "beneath/scheduling.h"
 #include "beneath/vectors.h"
 #include "process/member.h"
 
@@ -19,6 +20,8 @@ struct beneath_thread {
     uint64_t last_name;          /* that the record has given: see process/names.h */
 
     int number;                      /* that gettid returns */
+    struct beneath_thread *numbered; /* the next with a number like it */
+    struct scheduling scheduling;
     uint32_t *clear;                 /* a word that is cleared at its end, and of which waiters are woken; or NULL */
     struct robust_list_head *robust; /* NPTL's, of its robust mutexes: see robust.c; or NULL */
     uintptr_t pointer;               /* to its thread_local variables: %fs */
@@ -63,7 +66,7 @@ static inline struct beneath_thread *thread_self(void) { return thread_of(proces
 struct beneath_thread *thread_take(void);
 void thread_give(struct beneath_thread *thread);
 
-/* The thread with the number; NULL: there is none. */
+/* The thread with the number; NULL: there is none, or it has ended. */
 struct beneath_thread *thread_numbered(int number);
 
 /* The calls. `call` is on the caller's stack. */
@@ -81,8 +84,10 @@ void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *t
 static inline bool threads_are_many(void) { return dispatcher_next_thread(dispatcher_first_thread()) != NULL; }
 
 /* Blocks the caller, until dispatcher_unblock or the instant. 0, ETIMEDOUT, or EINTR: a signal has come for it. Within
- * dispatcher_enter; the second is for callers that are not. */
+ * dispatcher_enter; the second is for callers that are not. The third lends its turns to the thread that *to names, and
+ * may end early. */
 int thread_wait(enum dispatcher_reason reason, int64_t instant);
 int thread_wait_alone(enum dispatcher_reason reason, int64_t instant);
+int thread_lend(const uintptr_t *to, enum dispatcher_reason reason, int64_t instant);
 
 #endif
