@@ -190,6 +190,7 @@ static struct request request_of(const struct call *call) {
 static void begin(void *argument) {
     struct beneath_thread *self = argument;
     struct call *call = (struct call *)self->call;
+    self->member.attributes = NULL; /* they were its maker's */
     dispatcher_begin();
     arrived_leave();
     beneath_first(call);
@@ -300,7 +301,12 @@ void thread_restart(void) {
     arrived_restart(self);
     preempt_restart();
     processor_time_restart();
+    struct catapults_value values[SCHEDULING_VALUES];
+    scheduling_values(&self->scheduling, values);
+    const struct catapults_attributes attributes = {.values = values, .values_count = SCHEDULING_VALUES};
+    self->member.attributes = &attributes;
     const struct catapults_stop *stop = dispatcher_restart();
+    self->member.attributes = NULL;
     if (stop) {
         runtime_report("a child of fork is refused at line %u of the policy: %s", stop->line, stop->text);
         system_exit_group(1);

@@ -1,5 +1,5 @@
-/* A low thread has a lock that a high one waits for, and a middle one could run (CPU inheritance scheduling, 1996, Figure
- * 9). Says in which order they go on. The priorities are those of POSIX. */
+/* A low thread has a lock that a high one waits for, and a middle one could run (CPU inheritance scheduling, 1996,
+ * Figure 9). Says in which order they go on. The priorities are those of POSIX. */
 #include <errno.h>
 #include <sched.h>
 #include <semaphore.h>
