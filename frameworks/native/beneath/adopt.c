@@ -87,7 +87,8 @@ __attribute__((constructor)) static void start(void) {
     uint64_t descriptor, size;
     const char *text = libc_environment(SITES);
     if (!text)
-        return; /* it was not loaded by `catapults run` */
+        return;               /* it was not loaded by `catapults run` */
+    int error_number = errno; /* main finds it as it was */
     if (!(getauxval(AT_HWCAP2) & FSGSBASE))
         refuse("the processor, or the kernel, keeps the register %gs from programs");
     if (runtime_switch("CATAPULTS_ACTIVATIONS"))
@@ -110,5 +111,6 @@ __attribute__((constructor)) static void start(void) {
         refuse(wrong);
     system_munmap(table, size); /* if it stays, it does no harm */
     arrived_exchange(thread_self());
+    errno = error_number;
     arrived_leave();
 }

@@ -60,6 +60,8 @@ static void came(int signal, siginfo_t *info, void *context) {
         return;
     }
     struct kernel_action action = actions[signal - 1];
+    if (!here()->beneath.inside && !(action.flags & SA_RESTART))
+        thread_self()->signals.broken = true;
     if (action.flags & SA_RESETHAND)
         actions[signal - 1].handler = SIG_DFL;
     bool inside = here()->beneath.inside;
@@ -208,9 +210,9 @@ void arrived_idle(void) {
         use_stack(&(stack_t){.ss_flags = SS_DISABLE}); /* its owner may handle signals elsewhere */
 }
 
-/* Takes one that is for the thread. False: there is none. */
-static bool take_one(struct beneath_thread *self, siginfo_t *info) {
-    uint64_t open = ~self->signals.mask, pending = self->signals.pending & open;
+/* Takes one of these that is for the thread. False: there is none. */
+static bool take_one(struct beneath_thread *self, uint64_t open, siginfo_t *info) {
+    uint64_t pending = self->signals.pending & open;
     uint64_t own = here()->beneath.arrived & open, others = common.arrived & open;
     if (own) {
         *info = *kept_here(__builtin_ctzll(own) + 1);
@@ -235,7 +237,7 @@ static __attribute__((noinline)) void leave_for_signals(void) {
     for (bool any = true; any;) {
         siginfo_t info;
         dispatcher_enter();
-        any = take_one(self, &info);
+        any = take_one(self, ~self->signals.mask, &info);
         dispatcher_leave();
         signal_mask(~UINT64_C(0));
         if (any)
@@ -247,14 +249,29 @@ static __attribute__((noinline)) void leave_for_signals(void) {
     }
 }
 
-void arrived_leave(void) {
-    if (__builtin_expect(arrived_for(thread_self()), 0))
-        leave_for_signals();
-    else
+bool arrived_leave(void) {
+    if (__builtin_expect(!arrived_for(thread_self()), 1)) {
         here()->beneath.inside = false;
+        return true;
+    }
+    thread_self()->signals.broken = false;
+    leave_for_signals();
+    return !thread_self()->signals.broken;
 }
 
 /* ---- The kernel's calls ------------------------------------------------------------------------------------------ */
+
+/* Those that have come and are blocked: in the kernel, or here. */
+long arrived_sigpending(const struct call *call) {
+    uint64_t pending = 0;
+    if ((size_t)call->second > SIGNALS_SIZE)
+        return -EINVAL;
+    long result = system_call(SYS_rt_sigpending, (long)&pending, SIGNALS_SIZE, 0, 0);
+    const struct beneath_thread *self = thread_self();
+    pending |= (self->signals.pending | here()->beneath.arrived | common.arrived) & self->signals.mask;
+    memcpy((void *)call->first, &pending, (size_t)call->second);
+    return result;
+}
 
 long arrived_sigprocmask(const struct call *call) {
     struct beneath_thread *self = thread_self();
@@ -370,37 +387,39 @@ long arrived_sigsuspend(const struct call *call) {
     return -EINTR;
 }
 
+/* Also one that has a handler and is not blocked, as in the kernel. */
+static bool take_awaited(uint64_t set, siginfo_t *info) {
+    dispatcher_enter();
+    bool any = take_one(thread_self(), set, info);
+    dispatcher_leave();
+    if (any)
+        signal_mask(here()->signals.mask); /* it may come again */
+    return any;
+}
+
 /* What pends in the kernel is looked for now and then: nothing tells that it has come, because it is blocked. */
 long arrived_sigtimedwait(const struct call *call) {
     enum { LOOK_FIRST = 200000, LOOK_LAST = 4000000 };
     const uint64_t *set = (const uint64_t *)call->first;
-    siginfo_t *info = (siginfo_t *)call->second;
     const struct timespec *time = (const struct timespec *)call->third, none = {0};
     int64_t end = time ? instant_after(time) : DISPATCHER_FOREVER;
     if (end < 0 || call->fourth != SIGNALS_SIZE)
         return -EINVAL;
-    struct beneath_thread *self = thread_self();
+    bool interrupted = false;
     for (int64_t pause = LOOK_FIRST;; pause = pause < LOOK_LAST ? pause * 2 : pause) {
-        dispatcher_enter();
-        uint64_t mine = self->signals.pending & *set;
-        self->signals.pending &= ~(mine & -mine);
-        dispatcher_leave();
-        if (mine) {
-            int signal = __builtin_ctzll(mine) + 1;
-            if (info)
-                *info = (siginfo_t){.si_signo = signal, .si_code = SI_TKILL, .si_pid = system_getpid()};
-            return signal;
-        }
+        siginfo_t info;
         struct call at_once = *call;
+        at_once.second = (long)&info;
         at_once.third = (long)&none;
-        long result = call_at_once(&at_once);
-        if (result != -EAGAIN)
+        long result = take_awaited(*set, &info) ? info.si_signo : call_at_once(&at_once);
+        if (result == -EAGAIN && interrupted)
+            result = -EINTR;
+        if (result > 0 && call->second)
+            *(siginfo_t *)call->second = info;
+        if (result != -EAGAIN || clock_now() >= end)
             return result;
         int64_t soon = instant_in(pause);
-        if (thread_wait_alone(BLOCK_SIGNAL, soon < end ? soon : end) == EINTR)
-            return -EINTR;
-        if (clock_now() >= end)
-            return -EAGAIN;
+        interrupted = thread_wait_alone(BLOCK_SIGNAL, soon < end ? soon : end) == EINTR;
     }
 }
 

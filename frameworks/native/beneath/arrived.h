@@ -13,6 +13,7 @@
 long arrived_sigaction(const struct call *call);
 long arrived_sigprocmask(const struct call *call);
 long arrived_sigaltstack(const struct call *call);
+long arrived_sigpending(const struct call *call);
 long arrived_sigsuspend(const struct call *call);
 long arrived_sigtimedwait(const struct call *call);
 /* To one thread: tkill and tgkill. */
@@ -22,8 +23,9 @@ long arrived_send(int number, int signal, const struct call *call);
 void arrived_mask_for_a_wait(const uint64_t *mask);
 void arrived_mask_again(const uint64_t *mask);
 
-/* The running thread leaves the runtime: what is for it comes now. */
-void arrived_leave(void);
+/* The running thread leaves the runtime: what is for it comes now. Whether all handlers that have run have SA_RESTART.
+ */
+bool arrived_leave(void);
 
 /* Whether something is for the thread. Within dispatcher_enter, as what follows. */
 bool arrived_for(const struct beneath_thread *thread);

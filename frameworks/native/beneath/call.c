@@ -16,6 +16,7 @@
 #include "beneath/thread.h"
 #include "beneath/waits.h"
 #include "contexts/text.h"
+#include "preemption/preemption.h"
 
 /* The kernel knows one thread, whose number is the process's. */
 static long for_one_of(const struct call *call) {
@@ -25,6 +26,16 @@ static long for_one_of(const struct call *call) {
         other.first = 0;
     dispatcher_leave();
     return call_kernel(&other);
+}
+
+/* An interruption that still pends would end that program. */
+static long other_program(const struct call *call) {
+    const struct kernel_action none = {.handler = SIG_IGN};
+    struct kernel_action ours;
+    system_rt_sigaction(PREEMPTION_SIGNAL, &none, &ours); /* cannot fail: it has a handler, or could have one */
+    long result = call_kernel(call);
+    system_rt_sigaction(PREEMPTION_SIGNAL, &ours, NULL); /* as before */
+    return result;
 }
 
 static long name(const struct call *call) {
@@ -47,6 +58,9 @@ static long of_several(const struct call *call) {
     case SYS_sendto:
     case SYS_sendmsg:
         return transfer_write(call);
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+        return transfer_message(call);
     case SYS_accept:
     case SYS_accept4:
         return transfer_accept(call);
@@ -82,6 +96,9 @@ static long perform(struct call *call) {
         struct call fork = {.number = SYS_clone, .first = SIGCHLD};
         return thread_clone(&fork);
     }
+    case SYS_execve:
+    case SYS_execveat:
+        return other_program(call);
     case SYS_exit:
         thread_exit();
     case SYS_gettid:
@@ -106,6 +123,8 @@ static long perform(struct call *call) {
         return arrived_sigprocmask(call);
     case SYS_sigaltstack:
         return arrived_sigaltstack(call);
+    case SYS_rt_sigpending:
+        return arrived_sigpending(call);
     case SYS_prctl:
         return name(call);
     case SYS_sched_setaffinity: /* of a kernel thread, on which others run as well */
@@ -162,14 +181,45 @@ static long perform(struct call *call) {
     }
 }
 
+static enum again again(const struct call *call) {
+    switch (call->number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_flock:
+    case SYS_fcntl:
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+        return AGAIN_IF_ALLOWED;
+    case SYS_futex:
+        return futex_again(call);
+    default:
+        return AGAIN_NEVER;
+    }
+}
+
 long beneath_call(struct call *call) {
     if (here()->beneath.inside) { /* a handler of a signal, a child that has borrowed the stack, or libc for the runtime
                                    */
         return call_kernel(call);
     }
-    here()->beneath.inside = true;
-    thread_self()->vectors.whole = sites_keep_all(call->stub);
-    long result = perform(call);
-    arrived_leave();
-    return result;
+    for (;;) {
+        here()->beneath.inside = true;
+        thread_self()->vectors.whole = sites_keep_all(call->stub);
+        long result = perform(call);
+        enum again after = __builtin_expect(result != -EINTR, 1) ? AGAIN_NEVER : again(call);
+        bool allowed = arrived_leave();
+        if (after == AGAIN_NEVER || (after == AGAIN_IF_ALLOWED && !allowed))
+            return result;
+    }
 }

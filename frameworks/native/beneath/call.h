@@ -41,6 +41,10 @@ static inline long call_at_once(const struct call *call) {
     return result;
 }
 
+/* Whether a call that a signal has ended is made again after its handlers: never, if all of them have SA_RESTART, or
+ * always. See signal(7). */
+enum again { AGAIN_NEVER, AGAIN_IF_ALLOWED, AGAIN_ALWAYS };
+
 /* Does what the kernel would do; for the calls that concern threads, or that may wait. Returns what the kernel
  * would. */
 long beneath_call(struct call *call);

@@ -253,6 +253,68 @@ static long wake_after(const uint32_t *word, long most, long limit, uint32_t *ot
     return count;
 }
 
+/* ---- Priority inheritance: the word has the number of the thread that has the lock ------------------------------- */
+
+/* Takes it if it is free. 0, EDEADLK, EAGAIN: another has it, which `value` names, and which knows that there are
+ * waiters; ESRCH: that has ended. */
+static int try_to_lock(uint32_t *word, uint32_t *value, bool waits) {
+    uint32_t own = (uint32_t)thread_self()->number;
+    *value = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    for (;;) {
+        uint32_t owner = *value & FUTEX_TID_MASK, wanted = *value | FUTEX_WAITERS;
+        if (owner == own)
+            return EDEADLK;
+        if (owner == 0)
+            wanted = own | (*value & (FUTEX_WAITERS | FUTEX_OWNER_DIED));
+        else if (!waits || wanted == *value)
+            break;
+        if (!__atomic_compare_exchange_n(word, value, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            continue;
+        *value = wanted;
+        if (owner == 0)
+            return 0;
+        break;
+    }
+    return thread_numbered((int)(*value & FUTEX_TID_MASK)) ? EAGAIN : ESRCH;
+}
+
+static bool is_mine(const uint32_t *word) {
+    return (__atomic_load_n(word, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK) == (uint32_t)thread_self()->number;
+}
+
+static long lock_inheriting(uint32_t *word, const struct timespec *time, clockid_t clock) {
+    int64_t instant = time ? instant_at(time, clock) : DISPATCHER_FOREVER;
+    if (instant < 0)
+        return -EINVAL;
+    for (;;) {
+        uint32_t value;
+        int error = try_to_lock(word, &value, true);
+        if (error != EAGAIN)
+            return -error;
+        int result = wait_or_lend(word, value, FUTEX_BITSET_MATCH_ANY, BLOCK_LOCK, instant);
+        if (is_mine(word)) /* it was passed on, perhaps at the last moment */
+            return 0;
+        if (result == ETIMEDOUT || result == EINTR)
+            return -result;
+    }
+}
+
+void futex_pass_on(uint32_t *word, uint32_t more) {
+    struct beneath_thread *next = futex_take(word);
+    bool others = next && waiting(lists[list_of(word)].first, word, FUTEX_BITSET_MATCH_ANY);
+    uint32_t value = next ? (uint32_t)next->number | (others ? FUTEX_WAITERS : 0) : 0;
+    __atomic_store_n(word, value | more, __ATOMIC_SEQ_CST);
+    if (next && !owner_passes(word, next))
+        dispatcher_unblock(&next->member.dispatched);
+}
+
+static long unlock_inheriting(uint32_t *word) {
+    if (!is_mine(word))
+        return -EPERM;
+    futex_pass_on(word, 0);
+    return 0;
+}
+
 static long perform(const struct call *call) {
     uint32_t *word = (uint32_t *)call->first, *other = (uint32_t *)call->fifth;
     int operation = (int)call->second;
@@ -276,8 +338,16 @@ static long perform(const struct call *call) {
         return requeue(word, (int)value, (int)limit, other);
     case FUTEX_WAKE_OP:
         return wake_after(word, (int)value, (int)limit, other, last);
+    case FUTEX_LOCK_PI:
+        return lock_inheriting(word, time, CLOCK_REALTIME);
+    case FUTEX_LOCK_PI2:
+        return lock_inheriting(word, time, operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+    case FUTEX_TRYLOCK_PI:
+        return -try_to_lock(word, &last, false);
+    case FUTEX_UNLOCK_PI:
+        return unlock_inheriting(word);
     default:
-        return -ENOSYS; /* NPTL then says that it has no mutexes with priority inheritance */
+        return -ENOSYS;
     }
 }
 
@@ -297,4 +367,17 @@ long futex_call(const struct call *call) {
     long result = perform(call);
     dispatcher_leave();
     return result;
+}
+
+enum again futex_again(const struct call *call) {
+    switch ((int)call->second & FUTEX_CMD_MASK) {
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2:
+        return AGAIN_ALWAYS;
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET:
+        return call->fourth == 0 ? AGAIN_IF_ALLOWED : AGAIN_NEVER;
+    default:
+        return AGAIN_NEVER;
+    }
 }

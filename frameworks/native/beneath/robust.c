@@ -17,7 +17,11 @@ long robust_set(const struct call *call) {
     return 0;
 }
 
-static void abandon(const struct beneath_thread *self, uint32_t *word) {
+static void abandon(const struct beneath_thread *self, uint32_t *word, bool inherits) {
+    if (inherits && (__atomic_load_n(word, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK) == (uint32_t)self->number) {
+        futex_pass_on(word, FUTEX_OWNER_DIED);
+        return;
+    }
     uint32_t value = __atomic_load_n(word, __ATOMIC_SEQ_CST);
     do
         if ((value & FUTEX_TID_MASK) != (uint32_t)self->number)
@@ -29,7 +33,8 @@ static void abandon(const struct beneath_thread *self, uint32_t *word) {
         dispatcher_unblock(&next->member.dispatched);
 }
 
-/* Its lowest bit is set for a mutex with priority inheritance: there are none. */
+/* Its lowest bit is set for a mutex with priority inheritance. */
+static bool inherits(const struct robust_list *pointer) { return (uintptr_t)pointer & 1; }
 static struct robust_list *entry(const struct robust_list *pointer) {
     return (struct robust_list *)((uintptr_t)pointer & ~(uintptr_t)1);
 }
@@ -38,13 +43,13 @@ void robust_end(struct beneath_thread *self) {
     const struct robust_list_head *head = self->robust;
     if (!head)
         return;
-    const struct robust_list *pending = entry(head->list_op_pending), *one = entry(head->list.next);
-    for (int step = 0; one != &head->list && step < STEPS; step++) {
-        const struct robust_list *next = entry(one->next); /* before others can have the mutex */
-        if (one != pending)
-            abandon(self, (uint32_t *)((char *)one + head->futex_offset));
-        one = next;
+    const struct robust_list *pending = head->list_op_pending, *pointer = head->list.next;
+    for (int step = 0; entry(pointer) != &head->list && step < STEPS; step++) {
+        const struct robust_list *one = entry(pointer), *next = one->next; /* before others can have the mutex */
+        if (one != entry(pending))
+            abandon(self, (uint32_t *)((char *)one + head->futex_offset), inherits(pointer));
+        pointer = next;
     }
-    if (pending)
-        abandon(self, (uint32_t *)((char *)pending + head->futex_offset));
+    if (entry(pending))
+        abandon(self, (uint32_t *)((char *)entry(pending) + head->futex_offset), inherits(pending));
 }

@@ -47,6 +47,7 @@ struct beneath_thread {
         uint64_t pending; /* for it alone */
         bool interrupted; /* its wait has ended for one of them */
         bool waits;       /* in a wait that may end so */
+        bool broken;      /* a handler without SA_RESTART has run */
         stack_t stack;    /* for handlers */
     } signals;
 

@@ -145,6 +145,25 @@ long transfer_write(const struct call *call) {
     return write_all(&first, kind);
 }
 
+long transfer_message(const struct call *call) {
+    const struct timespec none = {0}, *time = (const struct timespec *)call->fifth;
+    short events = call->number == SYS_mq_timedsend ? POLLOUT : POLLIN;
+    int64_t instant = time ? instant_at(time, CLOCK_REALTIME) : DISPATCHER_FOREVER;
+    struct call at_once = *call;
+    at_once.fifth = (long)&none;
+    for (;;) {
+        long result = call_kernel(&at_once);
+        if (result != -ETIMEDOUT)
+            return result;
+        if (instant < 0)
+            return -EINVAL;
+        struct pollfd one = {.fd = (int)call->first, .events = events};
+        result = descriptors_wait(&one, 1, events == POLLIN ? BLOCK_IO_READ : BLOCK_IO_WRITE, instant);
+        if (result < 0)
+            return result;
+    }
+}
+
 long transfer_accept(const struct call *call) { return when_ready(call, POLLIN, BLOCK_IO_ACCEPT); }
 
 long transfer_connect(const struct call *call) {
@@ -154,8 +173,8 @@ long transfer_connect(const struct call *call) {
         return call_kernel(call);
     system_call(SYS_fcntl, socket, F_SETFL, flags | O_NONBLOCK, 0); /* cannot fail, nor below: it is open */
     long result = call_kernel(call);
-    while (result == -EINPROGRESS || result == -EAGAIN) {
-        bool begun = result == -EINPROGRESS; /* else the other side has no room in its queue yet */
+    while (result == -EINPROGRESS || result == -EALREADY || result == -EAGAIN) {
+        bool begun = result != -EAGAIN; /* else the other side has no room in its queue yet */
         result = begun ? wait_for(socket, POLLOUT, BLOCK_IO_CONNECT)
                        : -thread_wait_alone(BLOCK_IO_CONNECT, instant_in(1000000));
         if (result == -EINTR || result == -ENOMEM)

@@ -11,6 +11,7 @@
 long transfer_read(const struct call *call);
 long transfer_write(const struct call *call);
 long transfer_accept(const struct call *call);
+long transfer_message(const struct call *call); /* of a POSIX queue */
 long transfer_connect(const struct call *call);
 
 /* readiness.c: what waits for several descriptors. */

@@ -17,8 +17,13 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Debuggers let it pass, and a program that gets one too many ignores it. */
+/* Debuggers let it pass, and a program that gets one too many ignores it. Beneath programs that know nothing of it, one
+ * that nobody uses. */
+#ifdef CATAPULTS_BENEATH
+#define PREEMPTION_SIGNAL SIGSTKFLT
+#else
 #define PREEMPTION_SIGNAL SIGURG
+#endif
 
 enum preemption_where {
     PREEMPTION_ELSEWHERE, /* in the runtime, in libc, in a handler of another signal: it must not be left now */
