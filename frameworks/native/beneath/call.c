@@ -46,6 +46,15 @@ static long name(const struct call *call) {
     return result;
 }
 
+/* It may wait in the kernel. A signal that is the runtime's, or another thread's, must not end it. */
+static long through(const struct call *call) {
+    long result;
+    do
+        result = call_kernel(call);
+    while (result == -EINTR && !arrived_for(thread_self()));
+    return result;
+}
+
 static long of_several(const struct call *call) {
     switch (call->number) {
     case SYS_read:
@@ -77,7 +86,7 @@ static long of_several(const struct call *call) {
     case SYS_fcntl:
         return again_lock(call);
     default:
-        return call_kernel(call);
+        return through(call);
     }
 }
 
@@ -175,9 +184,8 @@ static long perform(struct call *call) {
             ;
         return -EINTR;
     default:
-        /* If nobody else can run, the kernel may make the process wait. The calls before would end if it is interrupted
-         * to look at the time; these go on. */
-        return threads_are_many() ? of_several(call) : call_kernel(call);
+        /* If nobody else can run, the kernel may make the process wait. */
+        return threads_are_many() ? of_several(call) : through(call);
     }
 }
 
