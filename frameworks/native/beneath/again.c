@@ -1,6 +1,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
 #include <sys/wait.h>
 
 #include "beneath/instant.h"
@@ -46,7 +48,7 @@ long again_waitid(const struct call *call) {
     }
 }
 
-static long try_until_free(struct call *at_once, long busy) {
+static long try_until_free(const struct call *at_once, long busy) {
     for (int64_t pause = 0;;) {
         long result = call_kernel(at_once);
         if (result != -EAGAIN && result != busy)
@@ -74,4 +76,44 @@ long again_lock(const struct call *call) {
     else
         return call_kernel(call);
     return try_until_free(&at_once, -EACCES);
+}
+
+/* ---- System V ---------------------------------------------------------------------------------------------------- */
+
+long again_send(const struct call *call) {
+    struct call at_once = *call;
+    if (call->fourth & IPC_NOWAIT)
+        return call_kernel(call);
+    at_once.fourth |= IPC_NOWAIT;
+    return try_until_free(&at_once, -EAGAIN);
+}
+
+long again_receive(const struct call *call) {
+    struct call at_once = *call;
+    if (call->fifth & IPC_NOWAIT)
+        return call_kernel(call);
+    at_once.fifth |= IPC_NOWAIT;
+    return try_until_free(&at_once, -ENOMSG);
+}
+
+/* Of one operation without IPC_NOWAIT all get it. With several the kernel's way is kept: which of them has failed would
+ * matter. */
+long again_semaphores(const struct call *call) {
+    const struct sembuf *asked = (const struct sembuf *)call->second;
+    const struct timespec *time = call->number == SYS_semtimedop ? (const struct timespec *)call->fourth : NULL;
+    if (call->third != 1 || (asked->sem_flg & IPC_NOWAIT))
+        return call_kernel(call);
+    int64_t instant = time ? instant_after(time) : DISPATCHER_FOREVER;
+    if (instant < 0)
+        return -EINVAL;
+    struct sembuf one = *asked;
+    one.sem_flg |= IPC_NOWAIT;
+    const struct call at_once = {.number = SYS_semop, .first = call->first, .second = (long)&one, .third = 1};
+    for (int64_t pause = 0;;) {
+        long result = call_kernel(&at_once);
+        if (result != -EAGAIN || clock_now() >= instant)
+            return result;
+        if (pause_before_trying(&pause) < 0)
+            return -EINTR;
+    }
 }

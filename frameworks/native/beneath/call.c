@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "beneath/arrived.h"
+#include "beneath/elsewhere.h"
 #include "beneath/everywhere.h"
 #include "beneath/futex.h"
 #include "beneath/robust.h"
@@ -79,6 +80,28 @@ static long of_several(const struct call *call) {
         return again_wait4(call);
     case SYS_waitid:
         return again_waitid(call);
+    case SYS_pread64:
+    case SYS_pwrite64:
+    case SYS_preadv:
+    case SYS_pwritev:
+    case SYS_preadv2:
+    case SYS_pwritev2:
+        return elsewhere_transfer(call);
+    case SYS_fsync:
+    case SYS_fdatasync:
+    case SYS_sync:
+    case SYS_syncfs:
+    case SYS_sync_file_range:
+    case SYS_msync:
+    case SYS_fallocate:
+        return elsewhere_call(call);
+    case SYS_msgsnd:
+        return again_send(call);
+    case SYS_msgrcv:
+        return again_receive(call);
+    case SYS_semop:
+    case SYS_semtimedop:
+        return again_semaphores(call);
     case SYS_io_uring_enter:
         return readiness_ring(call);
     case SYS_flock:

@@ -10,6 +10,7 @@
 
 #include "beneath/arrived.h"
 #include "beneath/descriptors.h"
+#include "beneath/elsewhere.h"
 #include "beneath/futex.h"
 #include "beneath/robust.h"
 #include "contexts/memory.h"
@@ -298,6 +299,7 @@ void thread_restart(void) {
     enter_number(self, system_gettid());
     futex_restart();
     descriptors_restart();
+    elsewhere_restart();
     arrived_restart(self);
     preempt_restart();
     processor_time_restart();

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "beneath/arrived.h"
+#include "beneath/elsewhere.h"
 #include "beneath/instant.h"
 #include "contexts/memory.h"
 #include "process/driver.h"
@@ -51,11 +52,14 @@ static bool make_room(struct room *room, nfds_t count) {
     return true;
 }
 
-void descriptors_kick(void) {
+bool descriptors_kick(void) {
     const struct processor *processor = atomic_load(&sleeper);
     if (processor)
         processors_interrupt(processor);
+    return processor;
 }
+
+static void kick(void) { descriptors_kick(); }
 
 void descriptors_open_for(uint64_t mask) {
     if (atomic_load(&sleeper) && (sleeper_blocks & ~mask))
@@ -171,7 +175,7 @@ static void sleep_until(int64_t instant) {
     nfds_t count = wanted;
     /* Between the look at what has arrived and the sleep, nothing may. */
     uint64_t before = signal_mask(~UINT64_C(0)), mask = arrived_blocked_by_all();
-    if (arrived_any(~mask)) {
+    if (arrived_any(~mask) || elsewhere_any()) {
         limit = (struct timespec){0};
         until = &limit;
     }
@@ -201,6 +205,7 @@ static void poll_descriptors(int64_t instant) {
         look();
     else
         sleep_until(instant);
+    elsewhere_attend();
     if (arrived_any(~UINT64_C(0)))
         arrived_interrupt();
 }
@@ -209,7 +214,7 @@ static void poll_descriptors(int64_t instant) {
 static bool busy(void) { return dispatcher_first_thread() != NULL; }
 
 int catapults_io_start(const char *choice, const char *without_ring, bool several) {
-    static const struct dispatcher_driver driver = {.poll = poll_descriptors, .busy = busy, .kick = descriptors_kick};
+    static const struct dispatcher_driver driver = {.poll = poll_descriptors, .busy = busy, .kick = kick};
     (void)choice, (void)without_ring, (void)several; /* there is one way */
     dispatcher_set_driver(&driver);
     return 0;

@@ -19,8 +19,9 @@ void descriptors_open_for(uint64_t mask);
 /* A thread blocks more signals now, or has ended: those that all block must not come to that processor. */
 void descriptors_close(void);
 
-/* Has the processor that sleeps in the kernel, if there is one, look again. */
-void descriptors_kick(void);
+/* Has the processor that sleeps in the kernel, if there is one, look again. False: none sleeps without the lock. For
+ * any kernel thread. */
+bool descriptors_kick(void);
 
 /* In a child of fork: nobody waits. */
 void descriptors_restart(void);

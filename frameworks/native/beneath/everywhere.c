@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "beneath/elsewhere.h"
 #include "beneath/thread.h"
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
@@ -29,9 +30,12 @@ static void tell(pid_t thread) {
 
 long everywhere_call(const struct call *call) {
     long result = call_kernel(call);
-    if (result < 0 || !dispatcher_guard.several)
+    if (result < 0)
         return result;
     dispatcher_enter();
+    elsewhere_renew();
+    if (!dispatcher_guard.several)
+        return result;
     own = system_gettid();
     for (all_begun = false; !all_begun;) {
         others = 0;

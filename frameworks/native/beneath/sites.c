@@ -125,7 +125,8 @@ static uint8_t *put_stub(uint8_t *to, const uint8_t *code, const struct site *si
 }
 
 static const char *patch(const struct sites_object *known, const struct site *sites, uintptr_t base) {
-    static const char unwritable[] = "its code must not be changed";
+    static const char unwritable[] =
+        "its code must not be changed; start it without MemoryDenyWriteExecute (PR_SET_MDWE)";
     size_t size = ((size_t)known->count * STUB + PAGE - 1) & ~(size_t)(PAGE - 1);
     uint8_t *stubs = map_near(base, size), *next = stubs;
     if (!stubs)

@@ -27,6 +27,8 @@ struct beneath_thread {
     uintptr_t pointer;               /* to its thread_local variables: %fs */
     const struct call *call;         /* of a new thread: where it begins */
 
+    _Atomic bool elsewhere; /* its call has been made: see elsewhere.c */
+
     /* In a wait for a word: see futex.c. */
     struct {
         const uint32_t *word; /* NULL: it is in no list, because it was woken or does not wait */

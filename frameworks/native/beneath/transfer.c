@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "beneath/descriptors.h"
+#include "beneath/elsewhere.h"
 #include "beneath/instant.h"
 #include "beneath/waits.h"
 
@@ -105,7 +106,7 @@ long transfer_read(const struct call *call) {
     case KIND_KERNELS:
         break;
     }
-    return call_kernel(call);
+    return call->number == SYS_read ? elsewhere_transfer(call) : call_kernel(call);
 }
 
 /* A call that waits until all is written is several that do not. */
@@ -130,7 +131,7 @@ static long write_all(const struct call *call, enum kind kind) {
 long transfer_write(const struct call *call) {
     enum kind kind = kind_of((int)call->first);
     if (kind == KIND_KERNELS)
-        return call_kernel(call);
+        return call_kernel(call); /* to memory, which is written later */
     if (call->number == SYS_write || call->number == SYS_sendto)
         return write_all(call, kind);
     if (kind == KIND_SOCKET)

@@ -29,5 +29,8 @@ long again_wait4(const struct call *call);
 long again_waitid(const struct call *call);
 long again_flock(const struct call *call);
 long again_lock(const struct call *call);
+long again_send(const struct call *call); /* of System V: msgsnd, msgrcv, semop, semtimedop */
+long again_receive(const struct call *call);
+long again_semaphores(const struct call *call);
 
 #endif
