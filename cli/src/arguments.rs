@@ -323,6 +323,9 @@ pub struct Manual {
     /// The folder to write into; it is made if it is missing
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
+    /// Replace files of these names that are no manual pages of this command
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Write out the frameworks and policies that are in this command

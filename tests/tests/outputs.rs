@@ -36,6 +36,7 @@ fn nothing_is_replaced_that_nobody_named() {
         (&["trace", "export", "a.trace"], &["a.json"]),
         (&["build", "--as", "source", "fifo.sched", "-o", "."], &["fifo.c"]),
         (&["build", "fifo.sched", "-o", "."], &["fifo.c", "fifo-traced.c", "fifo.so"]),
+        (&["manual", "."], &["catapults.1", "catapults-trace-plot.1"]),
     ] {
         for file in files {
             files.iter().for_each(|file| drop(fs::remove_file(path(file))));
@@ -68,6 +69,7 @@ fn nothing_is_replaced_that_nobody_named() {
         &["build", "fifo.sched", "-o", "."],
         &["sim", "fifo.scenario", "--trace", "a.trace", "--plot", "a.svg", "--html", "a.html"],
         &["test", "fifo.scenario", "--junit", "a.json"],
+        &["manual", "."],
     ] {
         let done = run(arguments);
         assert!(done.status.success(), "{arguments:?}: {}", said(&done));

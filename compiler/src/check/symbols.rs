@@ -149,18 +149,17 @@ impl<'a> Symbols<'a> {
             diagnostics.push(Diagnostic::error("E0301", "", name.at, ""));
             return;
         }
+        let title = format!("{} `{}` is not declared", wanted.described(), name.text);
+        if diagnostics.iter().any(|said| said.code == "E0301" && said.title == title) {
+            return; // one declaration mends all its uses
+        }
         let own = matches!(wanted, Wanted::Function).then_some(BUILTINS).into_iter().flatten();
         let locals = scope.into_iter().flat_map(Scope::names).chain(own);
         let fitting = self.globals.iter().filter(|(_, (symbol, _))| fits(*symbol)).map(|(name, _)| *name);
         let meant = nearest(&name.text, locals.chain(fitting))
             .or_else(|| nearest(&name.text, self.globals.keys().copied()))
             .map(str::to_owned);
-        let diagnostic = Diagnostic::error(
-            "E0301",
-            format!("{} `{}` is not declared", wanted.described(), name.text),
-            name.at,
-            "unknown name",
-        );
+        let diagnostic = Diagnostic::error("E0301", title, name.at, "unknown name");
         diagnostics.push(if let Some(meant) = meant {
             diagnostic.help(format!("did you mean `{meant}`?"))
         } else if self.members.contains_key(&(Entity::Thread, name.text.as_str())) {

@@ -9,7 +9,7 @@
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
 
-enum { SIGNALS = 64 };
+enum { SIGNALS = 64, FIRST_OF_LIBC = 32 };
 
 /* What the application has asked for. The kernel has `came` instead of a handler. */
 static struct kernel_action actions[SIGNALS];
@@ -60,7 +60,8 @@ static void came(int signal, siginfo_t *info, void *context) {
         return;
     }
     struct kernel_action action = actions[signal - 1];
-    if (!here()->beneath.inside && !(action.flags & SA_RESTART))
+    /* By the first, NPTL cancels a thread: from glibc 2.41 on it expects that this ends the call. */
+    if (!here()->beneath.inside && (signal == FIRST_OF_LIBC || !(action.flags & SA_RESTART)))
         thread_self()->signals.broken = true;
     if (action.flags & SA_RESETHAND)
         actions[signal - 1].handler = SIG_DFL;

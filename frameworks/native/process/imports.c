@@ -44,6 +44,7 @@ static int remember(const struct variable *variable, struct variable **kept);
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable);
 static bool set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count);
 static void link_one(struct member *thread, const struct linked *one);
+static bool link_deadline(struct member *thread);
 static void report_unknown(const char *name);
 
 /* ---- Registering ------------------------------------------------------------------------------------------------- */
@@ -215,6 +216,8 @@ void imports_link(struct member *thread) {
         imports_link_job(thread, false);
     if (attributes && attributes->values_count > 0)
         set_values(&thread->dispatched, attributes->values, attributes->values_count);
+    if (thread->period > 0)
+        link_deadline(thread); /* they may have a period */
     if (thread->has_ceiling)
         imports_link_ceiling(thread);
 }
@@ -239,6 +242,25 @@ void imports_link_ceiling(struct member *thread) {
     *(void **)(t + import->pointer) = thread->has_ceiling ? (char *)&thread->ceiling : t + import->fallback;
 }
 
+static bool set_time(struct member *thread, const struct catapults_import *import, const char *name, int64_t time) {
+    struct catapults_value value = catapults_value_time(name, time);
+    return import && set_values(&thread->dispatched, &value, 1);
+}
+
+/* A job is due when the next one is released, unless the application says something else: if the policy took an
+ * import's 0 for a deadline, it would prefer the thread for ever. */
+static bool link_deadline(struct member *thread) {
+    const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
+    const char *t = (const char *)&thread->dispatched.policy;
+    if (!scheduler->deadline)
+        return false;
+    catapults_time said = *(const catapults_time *)(t + scheduler->deadline->fallback);
+    if (said > 0 && said != thread->deadline)
+        return false;
+    thread->deadline = scheduler->period ? *(const catapults_time *)(t + scheduler->period->fallback) : thread->period;
+    return set_time(thread, scheduler->deadline, "deadline", thread->deadline);
+}
+
 bool imports_link_job(struct member *thread, bool anew) {
     const struct catapults_scheduler *scheduler = scheduler_handle(thread->dispatched.scheduler);
     if (!in_force(scheduler))
@@ -247,10 +269,9 @@ bool imports_link_job(struct member *thread, bool anew) {
     if (scheduler->release)
         *(void **)(t + scheduler->release->pointer) =
             thread->period > 0 ? (char *)&thread->release : t + scheduler->release->fallback;
-    if (!scheduler->period || (!anew && *(catapults_time *)(t + scheduler->period->fallback) > 0))
-        return false;
-    struct catapults_value period = catapults_value_time("period", thread->period);
-    return set_values(&thread->dispatched, &period, 1);
+    bool told = scheduler->period && (anew || *(catapults_time *)(t + scheduler->period->fallback) <= 0);
+    bool changed = told && set_time(thread, scheduler->period, "period", thread->period);
+    return link_deadline(thread) || changed;
 }
 
 /* ---- Values of threads ------------------------------------------------------------------------------------------- */
@@ -400,6 +421,7 @@ int imports_prepare(struct catapults_scheduler *scheduler) {
     scheduler->ceiling = find_typed(scheduler->policy, "ceiling", CATAPULTS_IMPORT_INT);
     scheduler->release = find_typed(scheduler->policy, "release", CATAPULTS_IMPORT_TIME);
     scheduler->period = find_typed(scheduler->policy, "period", CATAPULTS_IMPORT_TIME);
+    scheduler->deadline = find_typed(scheduler->policy, "deadline", CATAPULTS_IMPORT_TIME);
     for (const struct variable *one = variables; one && error == 0; one = one->next) {
         error = check(scheduler, one, &imported);
         if (error == 0 && one->member)

@@ -16,8 +16,9 @@ void imports_link(struct member *thread);
 bool imports_has_ceiling(const struct member *thread);
 void imports_link_ceiling(struct member *thread);
 
-/* The same for what it keeps of jobs: `release`; and `period`, unless the policy has another for the thread (`anew`:
- * even then). Returns whether `period` has changed. */
+/* The same for what it keeps of jobs: `release`; `period`, unless the policy has another for the thread (`anew`: even
+ * then); and `deadline`, which is the period where the application says nothing. Returns whether one of these two has
+ * changed. */
 bool imports_link_job(struct member *thread, bool anew);
 
 /* The policy of the thread reads these values, which have been checked, in place of its defaults. Returns whether one

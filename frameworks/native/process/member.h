@@ -54,6 +54,7 @@ struct member {
     const char *refusal;                           /* of the last refused request, or NULL */
     int64_t period;                                /* of its jobs; 0: it has none */
     int64_t release;  /* of its job, or of the next one once that has ended: where the policy reads it */
+    int64_t deadline; /* that its policy was told because the application has said none; 0: it was not */
     int64_t ceiling;  /* where the policy reads it */
     bool has_ceiling; /* it has a PROTECT mutex: `ceiling` */
 

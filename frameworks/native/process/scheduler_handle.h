@@ -19,7 +19,7 @@ struct catapults_scheduler {
     struct extra_record *records;                    /* beside the one in `dispatched` */
     struct linked *linked;                           /* which members of its threads' objects the policy imports */
     const struct catapults_import *ceiling;          /* the per-thread import of that name, or NULL */
-    const struct catapults_import *release, *period; /* the same */
+    const struct catapults_import *release, *period, *deadline; /* the same */
     const struct catapults_hierarchy_parameter *parameters;
     uint32_t parameters_count;
     struct catapults_value *kept; /* while a child of fork begins anew: its values at its parent */

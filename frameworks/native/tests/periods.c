@@ -207,19 +207,25 @@ static void of_a_scheduler_below(void) {
 /* ---- What the policy reads --------------------------------------------------------------------------------------- */
 
 static void the_period_is_told(void) {
-    static catapults_time longest;
+    static catapults_time longest, latest;
     begin();
     require(catapults_schedvar_register_time("longest", &longest) == 0);
+    require(catapults_schedvar_register_time("latest", &latest) == 0);
     struct worker worker = {.period = 3 * LONG};
     catapults_t thread = spawn(sleep_in_between, &worker);
-    require(longest == 3 * LONG);
+    require(longest == 3 * LONG && latest == longest);
     join(thread);
     /* What the application says itself counts. */
     struct catapults_value value = catapults_value_time("period", 5 * LONG);
     struct catapults_attributes attributes = {
         .object = &worker, .period = 4 * LONG, .values = &value, .values_count = 1};
     require(catapults_create(&thread, &attributes, sleep_in_between, &worker) == 0);
-    require(longest == 5 * LONG);
+    require(longest == 5 * LONG && latest == longest);
+    join(thread);
+    struct catapults_value deadline = catapults_value_time("deadline", 6 * LONG);
+    attributes.values = &deadline;
+    require(catapults_create(&thread, &attributes, sleep_in_between, &worker) == 0);
+    require(longest == 5 * LONG && latest == 6 * LONG);
     join(thread);
     require(catapults_threadvar_register_time("release", struct worker, heard) == EEXIST);
 }

@@ -67,7 +67,7 @@ pub(super) fn of_global(global: &Object) -> Result<(), Wrong> {
             }
         },
         _ if OF_NO_EFFECT.contains(&name) => Ok(()),
-        _ => Err(unknown(name, place, "of `global`, `duration` and `default_policy` are simulated")),
+        _ => Err(unknown(name, place, "of `global`, `duration`, `default_policy` and `pi_enabled` are simulated")),
     })
 }
 

@@ -188,7 +188,8 @@ int catapults_sleep(int64_t nanoseconds);
  * The policy is told of the beginning of each job but the first by its event `release`. Its per-thread import `time
  * release`, if it has one, is when the job was released, so a deadline counts from the release, not from when the
  * thread came to run. While a thread waits for its next job, it is the instant at which that will be released. The
- * import `time period` is the period, unless `values` or an object have another for the thread.
+ * import `time period` is the period, unless `values` or an object have another for the thread. The import `time
+ * deadline` is the period as well, unless they say something else.
  */
 
 /*
