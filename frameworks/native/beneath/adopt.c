@@ -101,7 +101,7 @@ __attribute__((constructor)) static void start(void) {
         refuse("one of its libraries has made threads before main, or /proc is not there to tell");
     leave_the_environment();
     here_start();
-    here()->beneath.inside = true;
+    here_set_inside(true);
     thread_first_mask = arrived_start();
     int error = runtime_start(&options, &face);
     if (error)

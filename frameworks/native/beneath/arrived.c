@@ -53,24 +53,33 @@ static bool is_fault(int signal, const siginfo_t *info) {
 
 static void came(int signal, siginfo_t *info, void *context) {
     ucontext_t *interrupted = context;
-    if (here()->beneath.inside && !is_fault(signal, info)) {
+    if (here_inside() && !is_fault(signal, info)) {
         *kept_here(signal) = *info;
-        here()->beneath.arrived |= bit(signal);
+        __atomic_fetch_or(&here()->beneath.arrived, bit(signal), __ATOMIC_SEQ_CST); /* others may interrupt this */
         signal_set_word(&interrupted->uc_sigmask, signal_word(&interrupted->uc_sigmask) | bit(signal));
         return;
     }
     struct kernel_action action = actions[signal - 1];
+    if (action.handler == SIG_IGN || action.handler == SIG_DFL) { /* it was removed on another processor */
+        if (action.handler == SIG_DFL)
+            system_tgkill(system_getpid(), system_gettid(), signal); /* to itself: the kernel knows of that */
+        return;
+    }
     /* By the first, NPTL cancels a thread: from glibc 2.41 on it expects that this ends the call. */
-    if (!here()->beneath.inside && (signal == FIRST_OF_LIBC || !(action.flags & SA_RESTART)))
+    if (!here_inside() && (signal == FIRST_OF_LIBC || !(action.flags & SA_RESTART)))
         thread_self()->signals.broken = true;
-    if (action.flags & SA_RESETHAND)
+    if (action.flags & SA_RESETHAND) {
+        const struct kernel_action none = {.handler = SIG_DFL};
         actions[signal - 1].handler = SIG_DFL;
-    bool inside = here()->beneath.inside;
+        system_rt_sigaction(signal, &none, NULL); /* cannot fail: it had a handler */
+    }
+    bool inside = here_inside();
     if (!inside) {
-        /* Other threads may run in the middle of the handler. */
-        here()->signals.mask |= action.mask | (action.flags & SA_NODEFER ? 0 : bit(signal));
-        here()->signals.mask &= ~never_blocked;
-        thread_self()->signals.mask = here()->signals.mask;
+        /* Other threads may run in the middle of the handler, but not here. */
+        signal_mask(~UINT64_C(0));
+        uint64_t mask = here()->signals.mask | action.mask | (action.flags & SA_NODEFER ? 0 : bit(signal));
+        here()->signals.mask = thread_self()->signals.mask = mask & ~never_blocked;
+        signal_mask(mask & ~never_blocked);
     }
     if (action.flags & SA_SIGINFO)
         action.inform(signal, info, context);
@@ -79,6 +88,7 @@ static void came(int signal, siginfo_t *info, void *context) {
     if (inside)
         return;
     /* The kernel restores what the frame says: what the handler has made of it. */
+    signal_mask(~UINT64_C(0));
     here()->signals.mask = thread_self()->signals.mask = signal_word(&interrupted->uc_sigmask) & ~never_blocked;
 }
 
@@ -98,12 +108,15 @@ long arrived_sigaction(const struct call *call) {
         if (handled) {
             given.inform = came;
             given.flags |= SA_SIGINFO;
+            given.flags &= ~(unsigned long)SA_RESETHAND; /* see there: it may be kept first */
             given.mask &= ~never_blocked;
         }
+        if (handled)
+            actions[signal - 1] = wanted; /* before it can come */
         long result = system_call(SYS_rt_sigaction, signal, (long)&given, 0, SIGNALS_SIZE);
+        actions[signal - 1] = result < 0 ? old : wanted;
         if (result < 0)
             return result;
-        actions[signal - 1] = wanted;
     }
     if (before)
         *before = old;
@@ -178,6 +191,16 @@ void arrived_retarget(struct beneath_thread *ending) {
         arrived_interrupt();
 }
 
+void arrived_let_in(void) {
+    uint64_t pending = 0, mask = here()->signals.mask;
+    system_call(SYS_rt_sigpending, (long)&pending, SIGNALS_SIZE, 0, 0); /* cannot fail */
+    pending &= mask & ~common.arrived;
+    if (!pending || !(pending &= ~arrived_blocked_by_all()))
+        return;
+    signal_mask(mask & ~pending); /* they come here, and are kept */
+    signal_mask(mask | here()->beneath.arrived);
+}
+
 uint64_t arrived_blocked_by_all(void) {
     uint64_t blocked = ~UINT64_C(0);
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
@@ -196,6 +219,8 @@ static void use_stack(const stack_t *stack) {
 void arrived_exchange(struct beneath_thread *thread) {
     if (__builtin_expect(here()->beneath.arrived != 0, 0))
         share();
+    if (__builtin_expect(common.arrived & thread->signals.mask, 0))
+        descriptors_kick(); /* it is another's */
     if (thread->signals.mask != here()->signals.mask)
         kernel_mask(thread->signals.mask);
     if (thread->signals.stack.ss_sp != here()->signals.stack.base)
@@ -220,7 +245,7 @@ static bool take_one(struct beneath_thread *self, uint64_t open, siginfo_t *info
         forget(&here()->beneath.arrived, own & -own);
     } else if (others) {
         *info = common.kept[__builtin_ctzll(others)];
-        common.arrived &= others - 1;
+        common.arrived &= ~(others & -others);
     } else if (pending) {
         *info = (siginfo_t){.si_signo = __builtin_ctzll(pending) + 1,
                             .si_code = SI_TKILL,
@@ -242,18 +267,22 @@ static __attribute__((noinline)) void leave_for_signals(void) {
         dispatcher_leave();
         signal_mask(~UINT64_C(0));
         if (any)
-            system_call(SYS_rt_tgsigqueueinfo, system_getpid(), system_gettid(), info.si_signo, (long)&info); /* to
-                                                                                                           itself */
-        here()->beneath.inside = false;
+            system_call(SYS_rt_tgsigqueueinfo, system_getpid(), system_gettid(), info.si_signo,
+                        (long)&info); /* to itself */
+        else
+            any = here()->beneath.arrived & ~self->signals.mask; /* another came since */
+        here_set_inside(false);
         signal_mask(self->signals.mask); /* here it comes */
-        here()->beneath.inside = any;
+        here_set_inside(any);
     }
 }
 
 bool arrived_leave(void) {
     if (__builtin_expect(!arrived_for(thread_self()), 1)) {
-        here()->beneath.inside = false;
-        return true;
+        here_set_inside(false);
+        if (__builtin_expect(!(here()->beneath.arrived & ~here()->signals.mask), 1))
+            return true;
+        here_set_inside(true); /* it came in between, and was kept */
     }
     thread_self()->signals.broken = false;
     leave_for_signals();
@@ -303,6 +332,7 @@ long arrived_sigprocmask(const struct call *call) {
             descriptors_close();
             if (arrived_any(mask))
                 arrived_interrupt(); /* it no longer takes those that have come */
+            dispatcher_unblocked();
             dispatcher_leave();
         }
     }
@@ -323,11 +353,21 @@ long arrived_sigaltstack(const struct call *call) {
     return result;
 }
 
+/* More may be blocked by all now. */
+static void close_for_all(void) {
+    if (!dispatcher_guard.several)
+        return;
+    dispatcher_enter();
+    descriptors_close();
+    dispatcher_leave();
+}
+
 void arrived_mask_for_a_wait(const uint64_t *mask) {
     if (!mask)
         return;
     thread_self()->signals.mask = *mask & ~never_blocked;
     kernel_mask(thread_self()->signals.mask);
+    close_for_all();
 }
 
 void arrived_mask_again(const uint64_t *mask) {
@@ -335,9 +375,10 @@ void arrived_mask_again(const uint64_t *mask) {
         return;
     struct beneath_thread *self = thread_self();
     /* What has ended the wait comes with the mask of the wait. */
-    here()->beneath.inside = true;
+    here_set_inside(true);
     self->signals.mask = *mask;
     kernel_mask(*mask);
+    close_for_all();
 }
 
 /* It runs on another processor, perhaps in code of its own. */
@@ -356,8 +397,13 @@ static long send_to(int number, int signal, const struct call *call) {
     if (signal == 0)
         return 0;
     bool blocked = thread->signals.mask & bit(signal);
-    if (!has_handler(signal) && !blocked) /* the effect is the process's */
-        return system_tgkill(system_getpid(), system_gettid(), signal);
+    if (!has_handler(signal) && !blocked) { /* the effect is the process's, whatever the caller blocks */
+        uint64_t mask = signal_mask_now();
+        signal_mask(mask & ~bit(signal));
+        long result = system_tgkill(system_getpid(), system_gettid(), signal);
+        signal_mask(mask);
+        return result;
+    }
     thread->signals.pending |= bit(signal);
     if (!blocked && may_interrupt(thread)) {
         interrupt(thread);

@@ -43,6 +43,9 @@ bool arrived_any(uint64_t signals);
 uint64_t arrived_blocked_by_all(void);
 void arrived_interrupt(void);
 
+/* What pends because the thread that runs here blocks it, while another does not. */
+void arrived_let_in(void);
+
 /* The thread ends: what has come for all, another may take. */
 void arrived_retarget(struct beneath_thread *ending);
 

@@ -4,6 +4,8 @@
 #include "beneath/call.h"
 
 #include <errno.h>
+#include <linux/io_uring.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,6 +20,7 @@
 #include "beneath/waits.h"
 #include "contexts/text.h"
 #include "preemption/preemption.h"
+#include "process/kernel_threads.h"
 
 /* The kernel knows one thread, whose number is the process's. */
 static long for_one_of(const struct call *call) {
@@ -29,6 +32,12 @@ static long for_one_of(const struct call *call) {
     return call_kernel(&other);
 }
 
+static void interrupt(pid_t thread) {
+    system_tgkill(system_getpid(), thread, PREEMPTION_SIGNAL); /* if too many signals pend, one of these may */
+}
+
+static long name(const struct call *call);
+
 /* An interruption that still pends would end that program. */
 static long other_program(const struct call *call) {
     const struct kernel_action none = {.handler = SIG_IGN};
@@ -36,7 +45,45 @@ static long other_program(const struct call *call) {
     system_rt_sigaction(PREEMPTION_SIGNAL, &none, &ours); /* cannot fail: it has a handler, or could have one */
     long result = call_kernel(call);
     system_rt_sigaction(PREEMPTION_SIGNAL, &ours, NULL); /* as before */
+    /* It has failed. Interruptions may have been lost meanwhile. */
+    dispatcher_enter();
+    interrupt(system_gettid());
+    if (dispatcher_guard.several)
+        processors_each(interrupt);
+    dispatcher_leave();
     return result;
+}
+
+/* What sandboxes and rights are made of holds for all kernel threads. */
+static long property(const struct call *call) {
+    switch ((int)call->first) {
+    case PR_SET_KEEPCAPS:
+    case PR_SET_SECUREBITS:
+    case PR_CAPBSET_DROP:
+    case PR_SET_NO_NEW_PRIVS:
+    case PR_SET_SECCOMP:
+        return everywhere_call(call);
+    case PR_CAP_AMBIENT:
+        return call->second == PR_CAP_AMBIENT_IS_SET ? call_kernel(call) : everywhere_call(call);
+    default:
+        return name(call);
+    }
+}
+
+static long filter(const struct call *call) {
+    struct call other = *call;
+    if (call->first == SECCOMP_SET_MODE_FILTER && dispatcher_guard.several)
+        other.second |= SECCOMP_FILTER_FLAG_TSYNC;
+    return call_kernel(&other);
+}
+
+/* Of a ring that only its maker's kernel thread may use, others cannot be the makers' threads. */
+static long make_ring(const struct call *call) {
+    struct io_uring_params *about = (struct io_uring_params *)call->second;
+    enum { SINGLE_ISSUER = 1 << 12, DEFER_TASKRUN = 1 << 13 };
+    if (dispatcher_guard.several && (about->flags & (SINGLE_ISSUER | DEFER_TASKRUN)))
+        return -EINVAL; /* as kernels that do not know these */
+    return call_kernel(call);
 }
 
 static long name(const struct call *call) {
@@ -52,7 +99,7 @@ static long through(const struct call *call) {
     long result;
     do
         result = call_kernel(call);
-    while (result == -EINTR && !arrived_for(thread_self()));
+    while (result == -EINTR && !arrived_for(thread_self()) && call->number != SYS_close); /* which has closed */
     return result;
 }
 
@@ -158,7 +205,13 @@ static long perform(struct call *call) {
     case SYS_rt_sigpending:
         return arrived_sigpending(call);
     case SYS_prctl:
-        return name(call);
+        return property(call);
+    case SYS_seccomp:
+        return filter(call);
+    case SYS_io_uring_setup:
+        return make_ring(call);
+    case SYS_rt_tgsigqueueinfo:
+        return arrived_send((int)call->second, (int)call->third, call);
     case SYS_sched_setaffinity: /* of a kernel thread, on which others run as well */
         return dispatcher_guard.several ? -ENOSYS : for_one_of(call);
     case SYS_sched_getaffinity:
@@ -240,12 +293,12 @@ static enum again again(const struct call *call) {
 }
 
 long beneath_call(struct call *call) {
-    if (here()->beneath.inside) { /* a handler of a signal, a child that has borrowed the stack, or libc for the runtime
-                                   */
+    if (here_inside()) { /* a handler of a signal, a child that has borrowed the stack, or libc for the runtime
+                          */
         return call_kernel(call);
     }
     for (;;) {
-        here()->beneath.inside = true;
+        here_set_inside(true);
         thread_self()->vectors.whole = sites_keep_all(call->stub);
         long result = perform(call);
         enum again after = __builtin_expect(result != -EINTR, 1) ? AGAIN_NEVER : again(call);

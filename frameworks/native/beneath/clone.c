@@ -4,9 +4,12 @@
 #include "beneath/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "beneath/arrived.h"
 #include "beneath/descriptors.h"
@@ -116,6 +119,11 @@ struct member *thread_first(void) {
         return NULL;
     enter_number(self, system_gettid());
     self->scheduling.policy = (int)system_call(SYS_sched_getscheduler, 0, 0, 0, 0);
+    self->scheduling.nice = KERNELS_ZERO - (int)system_call(SYS_getpriority, PRIO_PROCESS, 0, 0, 0);
+    size_t size;
+    system_call(SYS_get_robust_list, 0, (long)&self->robust, (long)&size, 0); /* cannot fail: it is the caller's */
+    system_call(SYS_prctl, PR_GET_TID_ADDRESS, (long)&self->clear, 0,
+                0); /* some kernels do not tell: nobody joins it */
     self->pointer = pointer_now();
     self->signals.mask = thread_first_mask;
     self->signals.stack.ss_flags = SS_DISABLE;
@@ -237,6 +245,35 @@ static long make(const struct call *call, const struct request *asked) {
     return stop ? -EAGAIN : number; /* by now it may have ended */
 }
 
+/* `waits`: until the child is another program, or has ended. Of that a pipe tells, which the child has until then. */
+static long make_process(const struct call *call, bool waits) {
+    struct call fork = *call;
+    int ends[2];
+    waits = waits && call->number == SYS_clone && system_call(SYS_pipe2, (long)ends, O_CLOEXEC, 0, 0) == 0;
+    if (waits)
+        fork.first &= ~CLONE_VFORK;
+    dispatcher_enter(); /* so that the child finds everything complete */
+    long child = call_kernel(&fork);
+    if (child == 0)
+        thread_restart();
+    dispatcher_leave();
+    if (!waits)
+        return child;
+    if (child == 0) {
+        system_close(ends[0]); /* the other end is closed with the program */
+        return child;
+    }
+    struct pollfd end = {.fd = ends[0], .events = POLLIN};
+    system_close(ends[1]); /* closed, whatever it says */
+    const uint64_t all = ~UINT64_C(0), mask = thread_self()->signals.mask;
+    arrived_mask_for_a_wait(&all); /* handlers run afterwards */
+    while (child > 0 && descriptors_look(&end, 1) == 0)
+        descriptors_wait(&end, 1, BLOCK_KERNEL, DISPATCHER_FOREVER);
+    arrived_mask_again(&mask);
+    system_close(ends[0]); /* as above */
+    return child;
+}
+
 long thread_clone(struct call *call) {
     struct request asked = request_of(call);
     const uint64_t process = CLONE_VM | CLONE_VFORK | CLONE_THREAD;
@@ -246,12 +283,7 @@ long thread_clone(struct call *call) {
         return beneath_child_on_stack(call); /* it has the processor until it is another program, or has ended */
     if (asked.flags & CLONE_VM)
         return -ENOSYS; /* two processes would share this runtime */
-    dispatcher_enter(); /* so that the child finds everything complete */
-    long child = call_kernel(call);
-    if (child == 0)
-        thread_restart();
-    dispatcher_leave();
-    return child;
+    return make_process(call, asked.flags & CLONE_VFORK);
 }
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
@@ -271,11 +303,13 @@ void thread_exit(void) {
     dispatcher_enter();
     struct beneath_thread *self = thread_self();
     robust_end(self);
-    dispatcher_own_turn();
-    self->member.word = 0;
-    strike_number(self);
     self->signals.mask = ~UINT64_C(0);
     arrived_retarget(self);
+    dispatcher_unblocked();
+    dispatcher_own_turn();
+    self->signals.pending = 0;
+    self->member.word = 0;
+    strike_number(self);
     beneath_on_stack(here()->beneath.last_stack, end, self);
 }
 

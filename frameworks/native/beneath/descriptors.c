@@ -153,16 +153,27 @@ static void hand_out(const struct pollfd *found) {
     }
 }
 
+/* At once. The kernel looks at no more than RLIMIT_NOFILE of them at a time. */
+static long ask(struct pollfd *first, nfds_t count, const struct timespec *none) {
+    long found = system_call(SYS_ppoll, (long)first, (long)count, (long)none, 0);
+    if (found != -EINVAL || count < 2)
+        return found;
+    nfds_t half = count / 2;
+    long one = ask(first, half, none), other = ask(first + half, count - half, none);
+    return (one > 0 ? one : 0) + (other > 0 ? other : 0);
+}
+
 static void look(void) {
     const struct timespec none = {0};
     if (!first_waiting)
         return;
     gather(&at_once);
-    if (system_call(SYS_ppoll, (long)at_once.first, (long)wanted, (long)&none, 0) > 0)
+    if (ask(at_once.first, wanted, &none) > 0)
         hand_out(at_once.first);
 }
 
 static void sleep_until(int64_t instant) {
+    enum { TOO_MANY = 1000000 }; /* nanoseconds between looks, if the kernel does not look at so many */
     struct timespec limit = {0}, *until = &limit;
     if (instant == DISPATCHER_FOREVER) {
         until = NULL;
@@ -175,36 +186,44 @@ static void sleep_until(int64_t instant) {
     nfds_t count = wanted;
     /* Between the look at what has arrived and the sleep, nothing may. */
     uint64_t before = signal_mask(~UINT64_C(0)), mask = arrived_blocked_by_all();
+    bool several = dispatcher_guard.several;
+    if (several) { /* before it looks: who has something for it then tells it */
+        sleeper_blocks = mask;
+        atomic_fetch_add(&sleeps, 1);
+        atomic_store(&sleeper, processor_here());
+    }
     if (arrived_any(~mask) || elsewhere_any()) {
         limit = (struct timespec){0};
         until = &limit;
     }
-    bool several = dispatcher_guard.several;
-    if (several) {
-        sleeper_blocks = mask;
-        atomic_fetch_add(&sleeps, 1);
-        atomic_store(&sleeper, processor_here());
+    if (several)
         dispatcher_leave();
-    }
     long found = system_call_6(SYS_ppoll, (long)asleep.first, (long)count, (long)until, (long)&mask, SIGNALS_SIZE, 0);
+    bool too_many = found == -EINVAL;
+    if (too_many)
+        system_nanosleep(TOO_MANY); /* it looks at them part by part */
     if (several) {
         atomic_store(&sleeper, NULL);
         signal_mask(before | here()->beneath.arrived); /* before the lock, whose owner may wait: see everywhere.c */
         dispatcher_enter();
-        if (found > 0)
+        if (found > 0 || too_many)
             look();
     } else {
         signal_mask(before | here()->beneath.arrived);
         if (found > 0)
             hand_out(asleep.first);
+        else if (too_many)
+            look();
     }
 }
 
 static void poll_descriptors(int64_t instant) {
-    if (instant <= 0)
+    if (instant <= 0) {
         look();
-    else
+        arrived_let_in();
+    } else {
         sleep_until(instant);
+    }
     elsewhere_attend();
     if (arrived_any(~UINT64_C(0)))
         arrived_interrupt();

@@ -23,7 +23,7 @@ struct worker {
     bool retires;                  /* it ends once it is done */
     struct worker *next, *next_done;
 };
-enum { IDLE, BUSY, RETIRED };
+enum { IDLE, BUSY, RENEWS, RETIRED };
 
 static struct worker *idle, *_Atomic done;
 static struct worker *busy; /* linked by `next` */
@@ -51,7 +51,8 @@ _Noreturn static void *work(void *worker) {
                 system_call(SYS_exit, 0, 0, 0, 0); /* does not return */
         self->result = call_kernel(&self->call);
         atomic_store(&self->state, IDLE);
-        tell(self);
+        if (state == BUSY)
+            tell(self);
     }
 }
 
@@ -134,11 +135,13 @@ void elsewhere_attend(void) {
     }
 }
 
-void elsewhere_renew(void) {
-    while (idle) {
-        struct worker *worker = idle;
-        idle = worker->next;
-        retire(worker);
+void elsewhere_renew(const struct call *call) {
+    for (struct worker *worker = idle; worker; worker = worker->next) {
+        worker->call = *call;
+        atomic_store(&worker->state, RENEWS);
+        futex_wake(&worker->state, 1);
+        while (atomic_load(&worker->state) == RENEWS)
+            system_sched_yield();
     }
     for (struct worker *worker = busy; worker; worker = worker->next)
         worker->retires = true;
@@ -193,7 +196,8 @@ long elsewhere_transfer(const struct call *call) {
     struct iovec part;
     struct call other = at_once(call, &part);
     bool placed = call->number == SYS_pread64 || call->number == SYS_pwrite64;
-    if (!threads_are_many() || (placed && call->fourth < 0))
+    bool of_parts = call->number == SYS_preadv || call->number == SYS_pwritev;
+    if (!threads_are_many() || ((placed || of_parts) && call->fourth < 0)) /* the others take -1 for the file's place */
         return call_kernel(call);
     long moved = call_at_once(&other);
     if (moved == -EAGAIN)

@@ -18,8 +18,9 @@ long elsewhere_transfer(const struct call *call);
 void elsewhere_attend(void);
 bool elsewhere_any(void);
 
-/* Kernel threads that are made for it from now on have the rights that the caller has now. */
-void elsewhere_renew(void);
+/* The call has changed the rights of the calling kernel thread: so do those that wait for something to do. The others
+ * end after what they do now. Within dispatcher_enter. */
+void elsewhere_renew(const struct call *call);
 
 /* In a child of fork: there are none. */
 void elsewhere_restart(void);

@@ -19,7 +19,6 @@ static struct {
 
 static pid_t own;
 static uint32_t others;
-static bool all_begun;
 
 static void count(pid_t thread) { others += thread != own; }
 
@@ -28,28 +27,32 @@ static void tell(pid_t thread) {
         system_sched_yield(); /* too many signals pend */
 }
 
-long everywhere_call(const struct call *call) {
-    long result = call_kernel(call);
-    if (result < 0)
-        return result;
-    dispatcher_enter();
-    elsewhere_renew();
-    if (!dispatcher_guard.several)
-        return result;
-    own = system_gettid();
-    for (all_begun = false; !all_begun;) {
+/* Within dispatcher_enter, which is left for moments until all kernel threads have begun. Then this one stays the same.
+ */
+static void await_all(void) {
+    for (;;) {
+        own = system_gettid();
         others = 0;
         processors_each(count);
-        all_begun = others + 1 == dispatcher_processors();
-        if (!all_begun) {
-            dispatcher_leave();
-            system_sched_yield();
-            dispatcher_enter();
-            own = system_gettid();
-        }
+        if (others + 1 == dispatcher_processors())
+            return;
+        dispatcher_leave();
+        system_sched_yield();
+        dispatcher_enter();
     }
-    /* Here once more, perhaps: other threads may have run, and this be another kernel thread. */
-    call_kernel(call);
+}
+
+long everywhere_call(const struct call *call) {
+    dispatcher_enter();
+    if (dispatcher_guard.several)
+        await_all();
+    long result = call_kernel(call);
+    if (result >= 0)
+        elsewhere_renew(call);
+    if (result < 0 || !dispatcher_guard.several) {
+        dispatcher_leave();
+        return result;
+    }
     asked.call = *call;
     asked.result = result;
     here()->beneath.done = atomic_load(&asked.number) + 1;

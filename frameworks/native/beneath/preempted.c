@@ -16,7 +16,7 @@ static bool preempts;
 
 static bool may_be_left(uintptr_t instruction) {
     (void)instruction;
-    return !here()->beneath.inside;
+    return !here_inside();
 }
 
 /* Also when another processor, or everywhere.c, has asked for it. Where the code must not be left, none asks again
@@ -27,7 +27,7 @@ static bool interrupted(enum preemption_where where) {
         bool again = dispatcher_interrupted(false);
         return (dispatcher_guard.several && processors_answer()) || again;
     }
-    here()->beneath.inside = true;
+    here_set_inside(true);
     bool called = false;
     if (dispatcher_guard.several) {
         processors_answer();

@@ -7,7 +7,7 @@
 #include "beneath/thread.h"
 #include "process/imports.h"
 
-enum { PRIORITY_MOST = 99, NICE_LEAST = -20, NICE_MOST = 19, KERNELS_ZERO = 20 /* it returns 20 - nice */ };
+enum { PRIORITY_MOST = 99, NICE_LEAST = -20, NICE_MOST = 19 };
 
 void scheduling_values(const struct scheduling *scheduling, struct catapults_value values[SCHEDULING_VALUES]) {
     values[0] = catapults_value_int("priority", scheduling->priority);

@@ -14,7 +14,7 @@ struct scheduling {
     int nice;             /* -20 to 19 */
 };
 
-enum { SCHEDULING_VALUES = 2 };
+enum { SCHEDULING_VALUES = 2, KERNELS_ZERO = 20 /* getpriority returns this less the nice value */ };
 
 /* As the policy reads it. */
 void scheduling_values(const struct scheduling *scheduling, struct catapults_value values[SCHEDULING_VALUES]);

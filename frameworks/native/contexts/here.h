@@ -84,6 +84,22 @@ static inline __attribute__((always_inline)) struct here *here(void) {
     return variables;
 }
 
+/* Whether the kernel thread is in the runtime, by one instruction each: between two, the thread may come to another. */
+static inline __attribute__((always_inline)) bool here_inside(void) {
+    uint32_t inside;
+    __asm__ volatile("movzbl %%gs:%c1, %0"
+                     : "=r"(inside)
+                     : "i"(offsetof(struct here_block, here.beneath.inside))
+                     : "memory");
+    return inside;
+}
+static inline __attribute__((always_inline)) void here_set_inside(bool inside) {
+    __asm__ volatile("movb %0, %%gs:%c1"
+                     :
+                     : "qi"((uint8_t)inside), "i"(offsetof(struct here_block, here.beneath.inside))
+                     : "memory");
+}
+
 /* The calling kernel thread gets its variables: the first, and another, to which `block` belongs for good. */
 void here_start(void);
 void here_begin(struct here_block *block, char *last_stack);
