@@ -14,11 +14,11 @@ struct extra_record;
 
 struct catapults_scheduler {
     struct scheduler *dispatched;
-    void *instance;                                  /* of its policy; NULL: not allocated here */
-    const struct catapults_policy *policy;           /* that it was given; another one is in force once that is out */
-    struct extra_record *records;                    /* beside the one in `dispatched` */
-    struct linked *linked;                           /* which members of its threads' objects the policy imports */
-    const struct catapults_import *ceiling;          /* the per-thread import of that name, or NULL */
+    void *instance;                         /* of its policy; NULL: not allocated here */
+    const struct catapults_policy *policy;  /* that it was given; another one is in force once that is out */
+    struct extra_record *records;           /* beside the one in `dispatched` */
+    struct linked *linked;                  /* which members of its threads' objects the policy imports */
+    const struct catapults_import *ceiling; /* the per-thread import of that name, or NULL */
     const struct catapults_import *release, *period, *deadline; /* the same */
     const struct catapults_hierarchy_parameter *parameters;
     uint32_t parameters_count;
