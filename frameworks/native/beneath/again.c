@@ -96,8 +96,7 @@ long again_receive(const struct call *call) {
     return try_until_free(&at_once, -ENOMSG);
 }
 
-/* Of one operation without IPC_NOWAIT all get it. With several the kernel's way is kept: which of them has failed would
- * matter. */
+/* One operation is tried without waiting. Of several, the kernel waits for all at once, and holds the processor. */
 long again_semaphores(const struct call *call) {
     const struct sembuf *asked = (const struct sembuf *)call->second;
     const struct timespec *time = call->number == SYS_semtimedop ? (const struct timespec *)call->fourth : NULL;
