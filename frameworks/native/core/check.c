@@ -2,7 +2,7 @@
  * Checks, with several processors, that what the dispatcher keeps agrees with itself and with what the policies do. It
  * does so whenever the lock is released, in builds with CATAPULTS_CHECKED (those for the sanitizers, and `make
  * stress`). So a fault is found where it happened, not where something stumbles over it. A breach is a fault of this
- * runtime, or of a policy that the compiler did not make: the program is killed, and a debugger names `what`.
+ * runtime, or of a policy that the compiler did not make: the program says which check failed, and is killed.
  */
 #include "core/check.h"
 #include "core/donation.h"
@@ -12,15 +12,17 @@
 
 #ifdef CATAPULTS_CHECKED
 
-static __attribute__((noinline, noreturn)) void broken(const char *what, const void *whose) {
-    __asm__ volatile("" : : "r"(what), "r"(whose) : "memory");
+static __attribute__((noinline, noreturn)) void broken(const struct core *core, const char *what, const void *whose) {
+    if (core->host->inconsistent)
+        core->host->inconsistent(what);
+    __asm__ volatile("" : : "r"(whose) : "memory"); /* a debugger finds it */
     __builtin_trap();
 }
 
 #define CHECK(condition, whose)                                                                                        \
     do {                                                                                                               \
         if (UNLIKELY(!(condition)))                                                                                    \
-            broken(#condition, whose);                                                                                 \
+            broken(here->core, #condition, whose);                                                                     \
     } while (0)
 
 /* ---- Processors, and what is RUNNING ----------------------------------------------------------------------------- */

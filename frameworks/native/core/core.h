@@ -159,6 +159,8 @@ struct dispatcher_host {
     void (*deadlocked)(void);
     /* The last thread has ended. Does not return. */
     void (*finished)(void);
+    /* A check has failed (builds with CATAPULTS_CHECKED): the program is killed next. NULL: nothing is said. */
+    void (*inconsistent)(const char *what);
 };
 
 #endif

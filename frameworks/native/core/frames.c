@@ -99,7 +99,7 @@ struct processor *core_runner_of(struct processor *here, uint16_t frame) {
 void core_end_turn(struct processor *here, uint16_t frame) {
     struct core *core = here->core;
     struct dispatcher_thread *turn = core->running_frames[frame].turn;
-    bool waits = turn->turn_waits;
+    bool waits = turn->turn_waits, nodes = core->root.node != NULL;
     if (waits)
         core_leave_queue(here, turn);
     if (UNLIKELY(turn->scheduler->parent != NULL))
@@ -108,9 +108,9 @@ void core_end_turn(struct processor *here, uint16_t frame) {
         TRACE(TRACE_SWITCHED_OUT, turn, 0);
     core_set_turn(here, frame, NULL);
     if (waits) {
-        if (LIKELY(!core->root.node))
+        if (LIKELY(!nodes))
             core_give_frame(here, frame);
-        else
+        else if (core->root.node) /* else the policy was just out, and the frame was given out then */
             core_noticed(here, core->processors[frame - 1]->scheduler);
         return;
     }

@@ -128,7 +128,8 @@ static int init(const struct catapults_options *options, const struct face *face
                                           .undisturbed = signals_undisturbed,
                                           .about_to_run = signals_about_to_run,
                                           .deadlocked = report_deadlock,
-                                          .finished = finished};
+                                          .finished = finished,
+                                          .inconsistent = report_inconsistent};
     if (!options)
         options = &none;
     if (runtime.started) {

@@ -64,6 +64,10 @@ void report_contained(const struct dispatcher_failure *failure) {
                    failure->threads == 1 ? " continues" : "s continue");
 }
 
+void report_inconsistent(const char *what) {
+    runtime_report("the dispatcher's books do not agree; please report this: not so: %s", what);
+}
+
 static void report_rings(void);
 
 void report_deadlock(void) {

@@ -15,6 +15,7 @@ void report_text(const char *text, size_t length);
 /* For the dispatcher. */
 void report_contained(const struct dispatcher_failure *failure);
 void report_deadlock(void);
+void report_inconsistent(const char *what);
 
 /* The caller is about to wait for `thread`, which waits for the caller, directly or through others. */
 void report_cycle(const struct member *thread);
