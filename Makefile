@@ -56,7 +56,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress tsan test-busy pth-suite weather page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -200,6 +200,9 @@ fuzz: setup-build ## Try every reader of the compiler with libFuzzer, for SECOND
 
 stress: setup-build+test ## Random programs on the native runtime with random faults and preemption, for SECONDS=60; SEED=n: one of them again
 	@$(MAKE) -C frameworks/native stress SECONDS=$(SECONDS) SEED=$(SEED)
+
+shares: setup-build+test ## What threads that compute get under every policy that shares by time, on 2 and 4 processors (8 minutes)
+	@$(MAKE) -C frameworks/native shares
 
 # The packages are built where there is no network: all that it takes is in the tarball.
 install-test: setup-build+test+package ## Try what is installed, where nothing of this clone is: clean roots of Debian 12 and 13; last line: install: N of N

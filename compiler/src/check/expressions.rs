@@ -338,12 +338,38 @@ impl Lowering<'_, '_> {
                 return None;
             }
         }
+        if let Some(diagnostic) = self.no_values(operator, left, right) {
+            self.diagnostics.push(diagnostic);
+            return None;
+        }
         let clear = (self.clear(operator, left), self.clear(operator, right));
         let (left, right) = (self.expression(left), self.expression(right));
         let ((left, of_left), (right, of_right)) = (left?, right?);
         let (Some(()), Some(())) = clear else { return None };
         let ty = self.joined(operator, of_left, of_right, at)?;
         Some((Expression::Binary(operator, Box::new(left), Box::new(right)), ty))
+    }
+
+    /// Both operands are threads, or both are containers: one mistake, told once.
+    fn no_values(
+        &self,
+        operator: BinaryOperator,
+        left: &ast::Expression,
+        right: &ast::Expression,
+    ) -> Option<Diagnostic> {
+        let word = operator.word();
+        let (these, values, what) = match (self.thing(left)?, self.thing(right)?) {
+            (Thing::Thread(one), Thing::Thread(other)) => {
+                ("threads", format!("{one}.ATTRIBUTE {word} {other}.ATTRIBUTE"), "an attribute of each")
+            }
+            (Thing::Threadref(one) | Thing::Container(one), Thing::Threadref(other) | Thing::Container(other)) => {
+                ("containers", format!("|{one}| {word} |{other}|"), "the number of threads in each")
+            }
+            (Thing::Thread(_) | Thing::Threadref(_) | Thing::Container(_) | Thing::Nothing, _) => return None,
+        };
+        let title = format!("`{word}` joins values, not {these}");
+        let diagnostic = Diagnostic::error("E0309", title, left.at.to(right.at), format!("these are {these}"));
+        Some(diagnostic.help(format!("write `{values}` for {what}")))
     }
 
     /// `t == u`; `t == current`, which is `t in current`. `None`: something else is compared.

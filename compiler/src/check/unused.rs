@@ -20,9 +20,12 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
     uses.scheduler(tree);
     let Uses { names, members, .. } = uses;
     // One used name keeps all of its enumeration.
-    let is_read = |name: &Name| names.read.contains(name.text.as_str());
-    let lives = |name: &Name| tree.enumerations.iter().any(|all| all.contains(name) && all.iter().any(is_read));
-    for constant in tree.constants.iter().filter(|constant| !lives(&constant.name)) {
+    let is_used = |name: &Name| names.read.contains(name.text.as_str()) || is_meant(&name.text);
+    for all in tree.enumerations.iter().filter(|all| !all.iter().any(is_used)) {
+        report_enumeration(all, diagnostics);
+    }
+    let enumerated = |name: &Name| tree.enumerations.iter().any(|all| all.contains(name));
+    for constant in tree.constants.iter().filter(|constant| !enumerated(&constant.name)) {
         names.judge("constant", &constant.name, diagnostics);
     }
     for variable in tree.variables.iter().chain(&tree.globals) {
@@ -77,6 +80,15 @@ fn report(name: &Name, title: String, renamed: bool, diagnostics: &mut Diagnosti
     if !is_meant(&name.text) {
         let help = if renamed { advice(&name.text) } else { "remove it".to_owned() };
         diagnostics.push(Diagnostic::warning("E0328", title, name.at, "").help(help));
+    }
+}
+
+fn report_enumeration(names: &[Name], diagnostics: &mut Diagnostics) {
+    if let [first, .., last] = names {
+        let title = format!("the constants of `{}` to `{}` are never used", first.text, last.text);
+        diagnostics.push(Diagnostic::warning("E0328", title, first.at.to(last.at), "").help("remove the `enum`"));
+    } else if let [only] = names {
+        report(only, format!("the constant `{}` is never used", only.text), true, diagnostics);
     }
 }
 

@@ -172,7 +172,13 @@ fn followed<'e>(test: &'e Expression, parts: &mut Vec<&'e Expression>) {
         // What is known of two threads is known of each.
         [Some(_), Some(_)] => false,
         [Some(thread), None] => matches!(thread, Thread::Local(_)),
-        [None, _] => names.container.is_some() || matches!(names.place, Some(Place::Variable(_) | Place::Local(_))),
+        [None, _] => {
+            names.container.is_some()
+                || matches!(
+                    names.place,
+                    Some(Place::Variable(_) | Place::Local(_) | Place::Attribute(Thread::Local(_), _))
+                )
+        }
     };
     if known && !parts.contains(&test) {
         parts.push(test);

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use super::between::Between;
 use super::flow::Flow;
 use super::state::{Places, Spot, State, Why};
+use super::values::{self, Range};
 use crate::framework::{Condition, Event, Framework, Move, Rule, Stage};
-use crate::policy::{ContainerId, Entity, Handler, LocalId, LocalKind, Policy, StateClass};
+use crate::policy::{AttributeId, ContainerId, Entity, Handler, LocalId, LocalKind, Place, Policy, StateClass, Thread};
 
 /// One way in which an event can find the policy.
 #[derive(Debug)]
@@ -100,11 +101,23 @@ fn start(policy: &Policy, handler: &Handler, concerns: Entity, rule: &Rule, know
                     Stage::In(class) => of_class(policy, entity(handler, *index), *class).map(Spot::In).collect(),
                 };
                 state = state.placed(LocalId(*index), places)?;
+                // Where there are nodes, an event of a thread that has come from another one begins like this, too.
+                if *from == Stage::New && !policy.has_nodes() {
+                    state = with_initial_attributes(policy, state, LocalId(*index));
+                }
             }
             Move::Parameter(..) | Move::One(..) => {}
         }
     }
     Some(state)
+}
+
+/// The state in which a local names a thread that no handler has seen yet.
+fn with_initial_attributes(policy: &Policy, state: State, local: LocalId) -> State {
+    policy.attributes.iter().enumerate().fold(state, |state, (number, attribute)| {
+        let place = Place::Attribute(Thread::Local(local), AttributeId(number));
+        values::with(policy, state, &place, Range::of(attribute.initial).because(Why::Given))
+    })
 }
 
 /// Whether `other` applies in every situation in which `rule` does.
