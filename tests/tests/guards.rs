@@ -194,14 +194,11 @@ fn turns_forget_what_they_change() {
         ["`b` is empty in `b => c`"]
     );
     assert_eq!(
-        in_newthread("if (|s| == 0 && |a| > 0) for (int i = 0; i < v; i++) { if (|a| > 0 && t.key < 3) a => s; }"),
+        named("if (|s| == 0 && |a| > 0) for (int i = 0; i < v; i++) { if (|a| > 0 && t.key < 3) a => s; }"),
         ["`s` already holds a thread in `a => s`"]
     );
     // A turn may have been taken, or none.
-    assert_eq!(
-        in_newthread("if (|b| == 0) { while (t.key > v) { t => b; v++; } b => a; }"),
-        ["`b` is empty in `b => a`"]
-    );
+    assert_eq!(named("if (|b| == 0) { while (t.key > v) { t => b; v++; } b => a; }"), ["`b` is empty in `b => a`"]);
     assert_eq!(named("if (t in s) { while (t.key > v) { t => a; v++; } b => s; }").len(), 2);
     // One turn has been.
     assert!(in_newthread("do { t => b; v--; } while (v > 0); b => a;").is_empty());
