@@ -56,7 +56,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -307,6 +307,10 @@ test-examples:
 weather: setup-build+demo+rabbit+freertos ## The weather station on every host: Table 3 of the 2005 paper, and the comparison with a scheduler by hand
 	@$(MAKE) programs frameworks applications
 	@$(BUILD)/bin/catapults-bench weather
+
+mariadb: setup-build+demo+mariadb ## MariaDB as Debian has it, under the kernel's scheduler and under policies; last line: mariadb: reached N of M
+	@$(MAKE) programs frameworks
+	@$(BUILD)/bin/catapults-bench mariadb
 
 clean: ## Remove all that was built
 	@rm -rf $(BUILD) $(CARGO_TARGET_DIR)

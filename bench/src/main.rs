@@ -6,6 +6,7 @@ mod client;
 mod demo;
 mod experiments;
 mod files;
+mod mariadb;
 mod others;
 mod place;
 mod process;
@@ -41,6 +42,8 @@ enum What {
     Experiments(experiments::Options),
     /// Compare what is simulated with what the native runtime then does
     Agreement(agreement::Options),
+    /// Compare MariaDB under the kernel's scheduler and under policies
+    Mariadb(mariadb::Options),
     /// Run the weather station on every host, under the generic scheduler and under its own
     Weather(weather::Options),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         What::Bench(options) => bench::run(&place, options),
         What::Experiments(options) => experiments::run(&place, options),
         What::Agreement(options) => agreement::run(&place, options),
+        What::Mariadb(options) => mariadb::run(&place, options),
         What::Weather(options) => weather::run(&place, options),
     });
     match done {

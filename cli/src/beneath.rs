@@ -96,9 +96,9 @@ fn glibc(objects: &Objects) -> Option<Refusal> {
     let bytes = objects.libraries.iter().find(|path| is_named(path, "libc.so.6")).and_then(|path| fs::read(path).ok());
     let has =
         |version: &[u8]| bytes.as_ref().is_some_and(|bytes| bytes.windows(version.len()).any(|part| part == version));
-    (!has(b"GLIBC_2.36\0") || has(b"GLIBC_2.41\0")).then_some(Refusal {
-        what: "its glibc is none of the versions 2.36 to 2.40",
-        help: "run it on a system with such a glibc, for instance Debian 12",
+    (!has(b"GLIBC_2.36\0") || has(b"GLIBC_2.42\0")).then_some(Refusal {
+        what: "its glibc is none of the versions 2.36 to 2.41",
+        help: "run it on a system with such a glibc, for instance Debian 12 or 13",
     })
 }
 

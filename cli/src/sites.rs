@@ -2,7 +2,8 @@
 //! puts a jump (frameworks/native/beneath/sites.h).
 
 use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
+    Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register,
 };
 use object::{Object, ObjectSection, SectionKind};
 use std::collections::HashSet;
@@ -88,7 +89,7 @@ fn returns_from_handler(code: &[Instruction], at: usize) -> bool {
 
 fn around(code: &[Instruction], at: usize, targets: &HashSet<u64>) -> Option<Site> {
     // Bounds, as indexes: the code before may be left out, the more so the better.
-    let (first, last) = [(1, 0), (0, 1), (1, 1), (0, 2), (1, 2)].into_iter().find_map(|(before, behind)| {
+    let (first, last) = [(1, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 0)].into_iter().find_map(|(before, behind)| {
         let (first, last) = (at.checked_sub(before)?, at + behind);
         let window = code.get(first..=last)?;
         let jumped_into = window.iter().skip(1).any(|one| targets.contains(&one.ip()));
@@ -112,14 +113,18 @@ fn is_jump(instruction: &Instruction) -> bool {
     matches!(instruction.code(), Code::Jmp_rel8_64 | Code::Jmp_rel32_64)
 }
 
-/// Whether it does the same elsewhere, on a stack that is lower than it was.
+/// Whether it does the same elsewhere. Where the stack is must not depend on it: frames of debuggers and unwinders say that.
 fn is_movable(instruction: &Instruction) -> bool {
     let of_the_stack = |register: Register| register.full_register() == Register::RSP;
-    let used =
-        InstructionInfoFactory::new().info(instruction).used_registers().iter().any(|one| of_the_stack(one.register()));
+    let mut factory = InstructionInfoFactory::new();
+    let moves_the_stack = factory
+        .info(instruction)
+        .used_registers()
+        .iter()
+        .any(|one| of_the_stack(one.register()) && one.access() != OpAccess::Read);
     instruction.flow_control() == FlowControl::Next
         && instruction.code() != Code::Syscall
         && !instruction.is_ip_rel_memory_operand()
         && !instruction.is_stack_instruction()
-        && !used
+        && !moves_the_stack
 }

@@ -94,6 +94,7 @@ fn programs_for_posix_threads_run_under_policies() {
     several_processors_run_threads_at_a_time(&place);
     the_order_is_the_policys(&place);
     priorities_are_those_of_posix(&place);
+    locks_for_which_others_wait_are_told(&place);
     python_runs(&place);
     what_a_program_starts_is_its_own(&place);
     what_cannot_be_run_is_refused(&place);
@@ -128,6 +129,14 @@ fn the_order_is_the_policys(place: &Place) {
     let order = |policy: &Path| succeeds(place, policy, &[program.as_os_str()]);
     assert_eq!(order(&library("fifo")), " 0 1 2 3 4, 0 1 2 3 4\n");
     assert_eq!(order(&here("order/newest_first.sched")), " 4 3 2 1 0, 4 3 2 1 0\n");
+}
+
+/// The policy knows who has such locks, and how many wait; and when nobody does any more.
+fn locks_for_which_others_wait_are_told(place: &Place) {
+    let program = place.compiled(&here("locks/owners.c"), &[]);
+    let order = |policy: &Path| succeeds(place, policy, &[program.as_os_str()]);
+    assert_eq!(order(&library("fifo")), " one two three, one two three\n");
+    assert_eq!(order(&here("locks/locks_first.sched")), " two three one, one two three\n");
 }
 
 /// The owner of a mutex goes on before a thread of a priority between its own and that of a thread that waits for it.

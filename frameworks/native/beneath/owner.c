@@ -3,11 +3,13 @@
 #include <linux/futex.h>
 
 #include "contexts/memory.h"
+#include "process/imports.h"
 
 struct owned {
     const uint32_t *word;
     uintptr_t name; /* of the thread that has it, or is about to */
     uint32_t waiters;
+    bool passed; /* one of them is the thread that has it now, and has not run since */
     struct owned *next;
 };
 
@@ -69,6 +71,36 @@ static struct beneath_thread *thread_that_has(const uint32_t *word, uint32_t val
     return is_a_kind(mutex->kind) && mutex->users > 0 ? thread_numbered(mutex->owner) : NULL;
 }
 
+/* ---- What the policy reads of who has locks ---------------------------------------------------------------------- */
+
+static struct beneath_thread *thread_named(uintptr_t name) {
+    return member_is_named(name) ? thread_of(&member_placed(name)->dispatched) : NULL;
+}
+
+/* The lock counts for the thread that has it; with -1, no longer. Around each change of a lock. */
+static void count(const struct owned *lock, int sign) {
+    struct beneath_thread *thread = thread_named(lock->name);
+    catapults_int waiters = (catapults_int)lock->waiters - lock->passed;
+    if (!thread || waiters == 0)
+        return;
+    thread->locks.owned += sign;
+    thread->locks.waiters += sign * waiters;
+}
+
+/* Returns whether its policy was told, and dispatcher_unblocked must follow. */
+static bool tell_policy_of(struct beneath_thread *thread) {
+    if (!thread)
+        return false;
+    const struct catapults_value values[] = {catapults_value_int("owns", thread->locks.owned),
+                                             catapults_value_int("waiters", thread->locks.waiters)};
+    if (!imports_set_values(&thread->member, values, sizeof values / sizeof *values))
+        return false;
+    dispatcher_tell_changed(&thread->member.dispatched);
+    return true;
+}
+
+/* ---- Who waits, and for whom ------------------------------------------------------------------------------------- */
+
 /* Those that lend by it lend to this thread from now on. None of them runs before `tell`, which may run other threads.
  */
 static void rename_to(struct owned *lock, uintptr_t name) {
@@ -76,6 +108,7 @@ static void rename_to(struct owned *lock, uintptr_t name) {
     if (lock->name != name && before && before != &thread_self()->member)
         dispatcher_renamed(&before->dispatched);
     lock->name = name;
+    lock->passed = false;
 }
 
 static void tell(void) {
@@ -90,11 +123,17 @@ struct owned *owner_of(const uint32_t *word, uint32_t value) {
     struct owned *lock = find_or_make(word);
     if (!lock)
         return NULL; /* no memory: nobody lends */
+    struct beneath_thread *before = thread_named(lock->name);
+    bool another = lock->name != owner->member.word;
+    count(lock, -1);
     lock->waiters++; /* it stays, whoever runs now */
-    if (lock->name != owner->member.word) {
+    if (another)
         rename_to(lock, owner->member.word);
+    count(lock, 1);
+    bool told = before != owner && tell_policy_of(before);
+    told |= tell_policy_of(owner);
+    if (another || told)
         tell();
-    }
     if (dispatcher_cycle(&lock->name) == CYCLE_NONE)
         return lock;
     owner_forget(lock);
@@ -104,15 +143,28 @@ struct owned *owner_of(const uint32_t *word, uint32_t value) {
 const uintptr_t *owner_name(const struct owned *lock) { return &lock->name; }
 
 void owner_forget(struct owned *lock) {
+    struct beneath_thread *owner = thread_named(lock->name);
+    count(lock, -1);
     lock->waiters--;
+    if (owner == thread_self())
+        lock->passed = false;
+    count(lock, 1);
     forget_if_unused(lock);
+    if (tell_policy_of(owner))
+        dispatcher_unblocked();
 }
 
 bool owner_passes(const uint32_t *word, struct beneath_thread *thread) {
     struct owned *lock = find(word);
     if (!lock)
         return false;
+    struct beneath_thread *before = thread_named(lock->name);
+    count(lock, -1);
     rename_to(lock, thread->member.word);
+    lock->passed = true;
+    count(lock, 1);
+    tell_policy_of(before);
+    tell_policy_of(thread);
     dispatcher_unblock_only(&thread->member.dispatched);
     tell();
     return true;
@@ -125,4 +177,5 @@ void owner_restart(void) {
             lists[i] = lock->next;
             memory_give(lock);
         }
+    thread_self()->locks.owned = thread_self()->locks.waiters = 0; /* its policy in the child begins anew */
 }

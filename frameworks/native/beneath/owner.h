@@ -17,7 +17,7 @@ struct owned *owner_of(const uint32_t *word, uint32_t value);
 /* The word that names it, for thread_lend. */
 const uintptr_t *owner_name(const struct owned *lock);
 
-/* The caller, which has waited, waits no longer. */
+/* The caller, which has waited, waits no longer. May run other threads. */
 void owner_forget(struct owned *lock);
 
 /* The caller has freed the lock, and `thread`, which was waiting for the word, takes it next: unblocks it. False: it
