@@ -11,16 +11,15 @@ use catapults_simulator::script::Step;
 use catapults_tests::native;
 use catapults_tests::replay::{parse, replay};
 
-/// A policy that decides by what it imports; `other` holds whom `switch_out` sends there. Since an attribute decides where threads
-/// begin, the compiler does not refuse what certainly fails later.
+/// A policy that decides by what it imports; `other` holds whom `switch_out` sends there. Since an element of an array decides where
+/// threads begin, the compiler does not refuse what certainly fails later.
 fn policy(schedule: &str) -> Verified<Policy> {
     let text = format!(
         "scheduler changing {{
            imports {{ int load default 0; bool open default false; }}
-           thread {{ int _old; }}
            threadimports {{ int wish default 0; }}
-           data {{ threadref current; queue ready; queue other : READY; }}
-           event newthread(t) {{ if (t._old == 0) t => ready; else t => other; }}
+           data {{ threadref current; queue ready; queue other : READY; int _kinds[2]; }}
+           event newthread(t) {{ if (_kinds[|ready| & 1] == 0) t => ready; else t => other; }}
            event event_raised(t) {{ t => ready; }}
            event switch_out(t) {{ if (t.wish > 0) t => other; else t => ready; }}
            event schedule {{ {schedule} dispatch current; }}

@@ -100,7 +100,13 @@ impl Data {
                 command
             }
         };
-        command.args(["--no-defaults", "--skip-networking", "--max-connections=400", "--back-log=400", "--skip-log-bin"]);
+        command.args([
+            "--no-defaults",
+            "--skip-networking",
+            "--max-connections=400",
+            "--back-log=400",
+            "--skip-log-bin",
+        ]);
         command.args(["--innodb-buffer-pool-size=512M", "--innodb-log-file-size=256M", "--thread-cache-size=400"]);
         command.arg("--user").arg(user()).arg(option("--datadir=", &self.copy)).arg(option("--socket=", &self.socket));
         let log = self.copy.with_extension("log");
