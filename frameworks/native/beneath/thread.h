@@ -27,7 +27,8 @@ struct beneath_thread {
     uintptr_t pointer;               /* to its thread_local variables: %fs */
     const struct call *call;         /* of a new thread: where it begins */
 
-    /* That it has and others wait for, and how many those are: its policy's imports `owns` and `waiters`, see owner.c. */
+    /* That it has and others wait for, and how many those are: its policy's imports `owns` and `waiters`, see owner.c.
+     */
     struct {
         catapults_int owned, waiters;
     } locks;
