@@ -81,7 +81,7 @@ static struct beneath_thread *thread_named(uintptr_t name) {
 static void count(const struct owned *lock, int sign) {
     struct beneath_thread *thread = thread_named(lock->name);
     catapults_int waiters = (catapults_int)lock->waiters - lock->passed;
-    if (!thread || waiters == 0)
+    if (!thread || waiters <= 0)
         return;
     thread->locks.owned += sign;
     thread->locks.waiters += sign * waiters;
@@ -161,7 +161,7 @@ bool owner_passes(const uint32_t *word, struct beneath_thread *thread) {
     struct beneath_thread *before = thread_named(lock->name);
     count(lock, -1);
     rename_to(lock, thread->member.word);
-    lock->passed = true;
+    lock->passed = thread->member.dispatched.waits_for == &lock->name; /* else it is not among the counted */
     count(lock, 1);
     tell_policy_of(before);
     tell_policy_of(thread);
