@@ -12,7 +12,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
 use catapults_compiler::{Staged, compile_scenarios};
 use catapults_simulator::sim::Deciding;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -141,7 +141,7 @@ fn left(path: &Path, source: &Source, instead: &Instead<'_>) -> Vec<String> {
 
 /// Whether a scenario names its policy, or one with its name is beside it.
 fn has_policy(path: &Path, draft: &Draft) -> bool {
-    draft.policy.is_some() || !is_standard_input(path) && policy_of(path, draft).exists()
+    draft.policy.is_some() || !is_standard_input(path) && policy_of(path, draft.policy.as_ref()).exists()
 }
 
 /// The policy or hierarchy, for the simulator.
@@ -179,7 +179,7 @@ impl Surroundings for Beside<'_> {
     type Policy = Known;
 
     fn policy(&mut self, draft: &Draft) -> Found<Known> {
-        let own = policy_of(self.path, draft);
+        let own = policy_of(self.path, draft.policy.as_ref());
         let usual = self.instead.usual.filter(|_| !has_policy(self.path, draft));
         let named = has_policy(self.path, draft).then_some(own.as_path());
         let Some(file) = self.instead.policy.or(usual).or(named) else {
@@ -224,9 +224,9 @@ const PUT_ONE: &str = "name one with `--policy FILE.sched`, or put one of this n
 const NAME_ONE: &str = "name it in the scenario, relative to its folder: `policy \"edf.sched\";`; or use `--policy FILE.sched` of `sim` and `test`";
 
 /// The file of a scenario's own policy: the named one, or the one with whose name the scenario's file begins.
-fn policy_of(path: &Path, draft: &Draft) -> PathBuf {
+fn policy_of(path: &Path, named: Option<&FileName>) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
-    if let Some(named) = &draft.policy {
+    if let Some(named) = named {
         let file = folder.join(&named.path);
         // A scenario names a file, never standard input.
         return if is_standard_input(&file) { Path::new(".").join(file) } else { file };
@@ -238,6 +238,25 @@ fn policy_of(path: &Path, draft: &Draft) -> PathBuf {
 }
 
 impl Policies {
+    /// The variables of threads that this policy imports, or the one beside a file that names none; of a hierarchy, that any of its
+    /// policies imports. None, if there is no such policy or it is refused: who simulates the file will say so.
+    ///
+    /// # Errors
+    /// The policy cannot be read.
+    pub fn imports(
+        &mut self,
+        console: &Console,
+        file: &Path,
+        policy: Option<&Path>,
+        framework: &Framework,
+    ) -> Result<BTreeSet<String>, Failure> {
+        let policy = policy.map_or_else(|| policy_of(file, None), Path::to_path_buf);
+        let Found::Policy(accepted) = self.compile(console, &policy, framework)? else { return Ok(BTreeSet::new()) };
+        let policies = deciding(&accepted).subject().policies;
+        let imports = policies.iter().flat_map(|policy| &policy.thread_imports);
+        Ok(imports.map(|import| import.name.clone()).collect())
+    }
+
     fn compile(
         &mut self,
         console: &Console,

@@ -21,12 +21,13 @@ use catapults_compiler::scenario::{Scenario, Statistic, Thread};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::{At, Value};
 use catapults_simulator::picture::{Drawn, LONGEST_NAME, short_names, visible};
-use catapults_simulator::rtapp::{self, Translation};
+use catapults_simulator::rtapp::{self, Taker, Translation};
 use catapults_simulator::sim::{
     self, Ending, Keep, Kind, Nowhere, Object, Outcome, Record, RunBy, Sink, Tally, duration, exact,
 };
 use catapults_simulator::trace::Recorder;
 use indicatif::ProgressBar;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write as _};
@@ -135,7 +136,8 @@ fn loaded(
         scenarios::of_source(console, &arguments.file, (source, None), &found.framework, &instead, policies)
     } else if is_rtapp {
         let json = read_source(&arguments.file)?;
-        let translation = of_rtapp(&json, arguments, &found.framework)?;
+        let imports = policies.imports(console, &arguments.file, policy, &found.framework)?;
+        let translation = of_rtapp(&json, arguments, &found.framework, &imports)?;
         // Under another policy, it is the same workload.
         let is_first = policy == arguments.policy.first().map(PathBuf::as_path);
         if let Some(endless) = translation.endless.as_ref().filter(|_| is_first) {
@@ -264,12 +266,19 @@ fn over(name: &str, from: i64, end: i64) -> Failure {
     Failure::of("--from", Diagnostic::error("E0518", title, At::default(), "").help(help))
 }
 
-/// The scenario from a file of rt-app.
-fn of_rtapp(json: &Source, arguments: &Sim, framework: &Framework) -> Result<Translation, Failure> {
+/// The scenario from a file of rt-app, for a policy that imports these variables of threads.
+fn of_rtapp(
+    json: &Source,
+    arguments: &Sim,
+    framework: &Framework,
+    imports: &BTreeSet<String>,
+) -> Result<Translation, Failure> {
     let named = arguments.file.file_stem().filter(|_| !is_standard_input(&arguments.file));
     let name = named.map_or("workload".to_owned(), |stem| stem.to_string_lossy().into_owned());
     let plain = framework.locks.as_ref().is_some_and(|locks| locks.protocols.contains(&Protocol::None));
-    rtapp::to_scenario(&json.text, &name, arguments.processors.unwrap_or(1), plain).map_err(|wrong| {
+    let imports = |name: &str| imports.contains(name);
+    let taker = Taker { processors: arguments.processors.unwrap_or(1), plain, imports: &imports };
+    rtapp::to_scenario(&json.text, &name, taker).map_err(|wrong| {
         let at = at_range(&json.text, wrong.at.clone());
         let diagnostic = Diagnostic::error("E0517", visible(&wrong.to_string()), at, "")
             .help("docs/scenarios.md says what of rt-app can be simulated");

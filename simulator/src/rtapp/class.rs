@@ -3,6 +3,8 @@
 //! To our policies, higher priorities are more urgent. Real-time priorities, 1 to 99, are told as they are. Nice values
 //! are more urgent the lower they are, and less urgent than any real-time class: -20 to 19 are told as 0 to -39.
 //! `SCHED_IDLE` is below all of them, `SCHED_DEADLINE` above.
+//!
+//! Policies of Linux import `nice`, `class` and `rt_priority`, and are told these as Linux has them ([`Priority`]).
 
 use super::json::{Json, find};
 use super::{LONGEST, Object, Wrong, microseconds, named, whole, wrong};
@@ -11,7 +13,8 @@ use super::{LONGEST, Object, Wrong, microseconds, named, whole, wrong};
 pub(super) enum Class {
     Nice,
     Idle,
-    RealTime,
+    RoundRobin,
+    Fifo,
     Deadline,
 }
 
@@ -21,7 +24,8 @@ impl Class {
         Ok(match named(value, place)? {
             "SCHED_OTHER" | "SCHED_BATCH" => Class::Nice,
             "SCHED_IDLE" => Class::Idle,
-            "SCHED_FIFO" | "SCHED_RR" => Class::RealTime,
+            "SCHED_FIFO" => Class::Fifo,
+            "SCHED_RR" => Class::RoundRobin,
             "SCHED_DEADLINE" => Class::Deadline,
             other => {
                 let all = "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE";
@@ -30,23 +34,48 @@ impl Class {
         })
     }
 
-    /// The priority for our policies of a thread with this `priority` in rt-app's file, or with rt-app's default.
-    fn urgency(self, priority: Option<i64>) -> i64 {
+    /// The priority of a thread with this `priority` in rt-app's file, or with rt-app's default.
+    fn priority(self, priority: Option<i64>) -> Priority {
+        let nice = |nice, urgency| Priority { urgency, nice, class: 0, rt_priority: 0 };
+        let real_time = |urgency, class, rt_priority| Priority { urgency, nice: 0, class, rt_priority };
         match self {
-            Class::Nice => -20 - priority.unwrap_or(0),
-            // Linux ignores it.
-            Class::Idle => -60,
-            Class::RealTime => priority.unwrap_or(10),
-            Class::Deadline => 100,
+            Class::Nice => nice(priority.unwrap_or(0), -20 - priority.unwrap_or(0)),
+            // Linux ignores its nice value.
+            Class::Idle => nice(19, -60),
+            Class::Fifo => real_time(priority.unwrap_or(10), 1, priority.unwrap_or(10)),
+            Class::RoundRobin => real_time(priority.unwrap_or(10), 2, priority.unwrap_or(10)),
+            Class::Deadline => real_time(100, 1, 99),
         }
     }
 
     fn range(self) -> (i64, i64, &'static str) {
         match self {
             Class::Nice | Class::Idle => (-20, 19, "a nice value is"),
-            Class::RealTime => (1, 99, "a real-time priority is"),
+            Class::Fifo | Class::RoundRobin => (1, 99, "a real-time priority is"),
             Class::Deadline => (0, 0, "SCHED_DEADLINE has none but 0, and this is"),
         }
+    }
+}
+
+/// How urgent a thread is, in the terms that policies may import.
+pub(super) struct Priority {
+    /// `priority`: one order for all classes.
+    urgency: i64,
+    /// `nice`, `class` and `rt_priority`, as Linux 2.4 has them: for the real-time classes FIFO and round-robin the class is 1 and 2,
+    /// and the priority from 1 to 99. SCHED_IDLE is told as nice 19, SCHED_DEADLINE as FIFO with 99: these came later.
+    nice: i64,
+    class: i64,
+    rt_priority: i64,
+}
+
+impl Priority {
+    /// The values of those that the policy imports. One that imports none of Linux's is told of `priority`, even if it does not
+    /// import that either: then it hears that nothing tells it who is more urgent.
+    pub(super) fn told(&self, imports: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let linux = [("nice", self.nice), ("class", self.class), ("rt_priority", self.rt_priority)];
+        let linux: Vec<_> = linux.into_iter().filter(|(name, _)| imports(name)).collect();
+        let common = (linux.is_empty() || imports("priority")).then_some(("priority", self.urgency));
+        common.into_iter().chain(linux).map(|(name, value)| format!("{name} = {value}")).collect()
     }
 }
 
@@ -91,10 +120,10 @@ impl<'j> Said<'j> {
     }
 
     /// How urgent it is in this class, if it says so by a priority or another class.
-    pub(super) fn urgency(&self, class: Class) -> Result<Option<i64>, Wrong> {
+    pub(super) fn priority(&self, class: Class) -> Result<Option<Priority>, Wrong> {
         let Some(value) = find(self.of, "priority") else {
             let usual = self.is_task || find(self.of, "policy").is_some();
-            return Ok(usual.then(|| class.urgency(None)));
+            return Ok(usual.then(|| class.priority(None)));
         };
         let (least, most, what) = class.range();
         let place = self.at("priority");
@@ -107,7 +136,7 @@ impl<'j> Said<'j> {
             };
             return Err(wrong(&place, format!("{what}{from} {priority}")));
         }
-        Ok(Some(class.urgency(Some(priority))))
+        Ok(Some(class.priority(Some(priority))))
     }
 
     /// Budget, period and deadline, which only `SCHED_DEADLINE` has.
@@ -192,7 +221,7 @@ pub(super) fn unclear(tasks: &Object) -> Option<String> {
     let mut first = None;
     for (name, what) in tasks {
         let Json::Object(what) = what else { return None };
-        let (least, most, _) = Class::RealTime.range();
+        let (least, most, _) = Class::Fifo.range();
         let priority = |of: &Object| match find(of, "priority") {
             Some(Json::Whole(priority)) => Some((least..=most).contains(priority)),
             Some(_) | None => None,

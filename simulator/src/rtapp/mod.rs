@@ -77,16 +77,25 @@ impl Translation {
     }
 }
 
-/// A scenario with this name, for so many processors. Names that scenarios cannot have are changed. `plain`: the
-/// framework has locks that do nothing for their owners, like rt-app's locks unless the file says otherwise.
+/// For whom a workload is translated.
+#[derive(Clone, Copy)]
+pub struct Taker<'a> {
+    /// How many there are.
+    pub processors: u32,
+    /// The framework has locks that do nothing for their owners, like rt-app's locks unless the file says otherwise.
+    pub plain: bool,
+    /// Whether the policy imports a variable of threads that has this name.
+    pub imports: &'a dyn Fn(&str) -> bool,
+}
+
+/// A scenario with this name. Names that scenarios cannot have are changed.
 ///
 /// # Errors
 /// The first part that is not understood, or that no scenario can say.
-pub fn to_scenario(json: &str, name: &str, processors: u32, plain: bool) -> Result<Translation, Wrong> {
+pub fn to_scenario(json: &str, name: &str, taker: Taker<'_>) -> Result<Translation, Wrong> {
     let parsed = Json::read(json).map_err(|(what, at)| Wrong { place: String::new(), what, at })?;
     let place = |place: &str| position(json, place).unwrap_or(0..0);
-    let translated =
-        translated(&parsed, name, processors, plain).map_err(|wrong| Wrong { at: place(&wrong.place), ..wrong })?;
+    let translated = translated(&parsed, name, taker).map_err(|wrong| Wrong { at: place(&wrong.place), ..wrong })?;
     let Translated { text, places, endless, unclear } = translated;
     let unclear = unclear.map(|unclear| place(&unclear));
     Ok(Translation { text, places, endless: endless.then(|| place(DURATION)), unclear })
@@ -101,7 +110,7 @@ struct Translated {
     unclear: Option<String>,
 }
 
-fn translated(parsed: &Json, name: &str, processors: u32, plain: bool) -> Result<Translated, Wrong> {
+fn translated(parsed: &Json, name: &str, taker: Taker<'_>) -> Result<Translated, Wrong> {
     let root = object(parsed, "")?;
     keys::of_file(root)?;
     find(root, "resources").map_or(Ok(()), keys::of_resources)?;
@@ -111,13 +120,14 @@ fn translated(parsed: &Json, name: &str, processors: u32, plain: bool) -> Result
     let tasks = object(tasks, "tasks")?;
     let said = find(global, "default_policy").map(|value| Class::read(value, DEFAULT_POLICY)).transpose()?;
     let unclear = said.is_none().then(|| class::unclear(tasks)).flatten();
-    let usual = said.unwrap_or(if unclear.is_some() { Class::RealTime } else { Class::Nice });
-    let tasks = tasks_of(tasks, usual, processors)?;
+    let usual = said.unwrap_or(if unclear.is_some() { Class::Fifo } else { Class::Nice });
+    let tasks = tasks_of(tasks, usual, taker.processors)?;
     let forked = forked(&tasks);
     let mut workload = Workload {
         names: BTreeMap::new(),
         timers: timers(&tasks),
         priorities: priorities(&tasks),
+        imports: taker.imports,
         forked,
         endless: false,
         places: Vec::new(),
@@ -137,7 +147,7 @@ fn translated(parsed: &Json, name: &str, processors: u32, plain: bool) -> Result
     } else if workload.endless {
         let _ = writeln!(text, "  duration {ENDLESS};");
     }
-    if let Some(protocol) = protocol(global, plain) {
+    if let Some(protocol) = protocol(global, taker.plain) {
         places.push((text.len(), PROTOCOL.to_owned()));
         for lock in workload.names.get("lock").into_iter().flat_map(Names::all) {
             let _ = writeln!(text, "  lock {lock} protocol {protocol};");
@@ -337,20 +347,22 @@ fn timer_name(what: &Json) -> Option<&str> {
 }
 
 /// What is known of all tasks.
-struct Workload {
+struct Workload<'a> {
     /// By kind.
     names: BTreeMap<&'static str, Names>,
     forked: BTreeSet<String>,
     timers: BTreeMap<String, Timer>,
     /// The place for priorities, as in [`priorities`], if policies are told these.
     priorities: Option<String>,
+    /// As in [`Taker`].
+    imports: &'a dyn Fn(&str) -> bool,
     /// Whether any thread has no end.
     endless: bool,
     /// As in [`Translation`], but from the first thread on.
     places: Vec<(usize, String)>,
 }
 
-impl Workload {
+impl Workload<'_> {
     fn name(&mut self, kind: &'static str, name: &str) -> String {
         self.names.entry(kind).or_default().of(name)
     }
@@ -536,10 +548,11 @@ impl Workload {
     /// What policies are told of how a thread or phase is scheduled, each with its place.
     fn given(&self, said: &Said<'_>, class: Class) -> Result<Vec<Told>, Wrong> {
         let mut told = Vec::new();
-        let urgency = said.urgency(class)?;
-        if let (Some(first), Some(priority)) = (&self.priorities, urgency) {
+        let priority = said.priority(class)?;
+        if let (Some(first), Some(priority)) = (&self.priorities, priority) {
             let place = if said.has_priority() { said.place_of_priority() } else { None };
-            told.push((format!("priority = {priority}"), place.unwrap_or_else(|| first.clone())));
+            let place = place.unwrap_or_else(|| first.clone());
+            told.extend(priority.told(self.imports).into_iter().map(|value| (value, place.clone())));
         }
         told.extend(said.reservation(class)?);
         Ok(told)

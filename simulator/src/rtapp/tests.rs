@@ -2,8 +2,11 @@
 
 use super::*;
 
+/// One processor, under a policy that imports nothing.
+const ALONE: Taker<'_> = Taker { processors: 1, plain: false, imports: &|_| false };
+
 fn lines(json: &str) -> Vec<String> {
-    to_scenario(json, "x", 1, false).unwrap().text.lines().map(|line| line.trim().to_owned()).collect()
+    to_scenario(json, "x", ALONE).unwrap().text.lines().map(|line| line.trim().to_owned()).collect()
 }
 
 #[test]
@@ -17,7 +20,7 @@ fn what_threads_do_is_translated() {
                 "tick": { "priority": 10, "run": 2000, "timer": { "ref": "unique", "period": 10000 } },
                 "once": { "loop": 1, "run": 5, "resume": "heavy-1", "yield": "" },
             } }"#;
-    let text = to_scenario(json, "my file", 1, false).unwrap().text;
+    let text = to_scenario(json, "my file", ALONE).unwrap().text;
     assert_eq!(
         text,
         "scenario my_file {
@@ -74,7 +77,7 @@ fn how_threads_are_to_be_run_are_values() {
             "}"
         ]
     );
-    let wrong = to_scenario(r#"{"tasks": {"a": {"priority": "high", "run": 5}}}"#, "x", 1, false).unwrap_err();
+    let wrong = to_scenario(r#"{"tasks": {"a": {"priority": "high", "run": 5}}}"#, "x", ALONE).unwrap_err();
     assert_eq!(wrong.place, "tasks.a.priority");
 }
 
@@ -84,7 +87,7 @@ fn periods_and_deadlines_have_older_names() {
     let of = |task: &str| {
         let json =
             format!(r#"{{"global": {{"default_policy": "SCHED_DEADLINE"}}, "tasks": {{"a": {{"loop": 1, {task}}}}}}}"#);
-        to_scenario(&json, "x", 1, false)
+        to_scenario(&json, "x", ALONE)
             .map(|scenario| scenario.text.lines().nth(1).unwrap().trim().to_owned())
             .map_err(|wrong| wrong.place)
     };
@@ -146,9 +149,33 @@ fn priorities_are_turned_the_right_way_round() {
             "set priority = 5;"
         ]
     );
+    let of_linux = |name: &str| ["nice", "class", "rt_priority"].contains(&name);
+    let told_linux = |json: &str| -> Vec<String> {
+        let text = to_scenario(json, "x", Taker { imports: &of_linux, ..ALONE }).unwrap().text;
+        text.lines().filter(|line| line.contains("nice = ")).map(|line| line.trim().to_owned()).collect()
+    };
+    assert_eq!(
+        told_linux(nice),
+        [
+            "thread a with { nice = -19; class = 0; rt_priority = 0; } {",
+            "thread b with { nice = 19; class = 0; rt_priority = 0; } {",
+            "thread c with { nice = 0; class = 0; rt_priority = 0; } {"
+        ]
+    );
+    assert_eq!(
+        told_linux(mixed),
+        [
+            "thread idle with { nice = 19; class = 0; rt_priority = 0; } {",
+            "thread nice with { nice = -20; class = 0; rt_priority = 0; } {",
+            "thread low with { nice = 0; class = 2; rt_priority = 1; } {",
+            "thread usual with { nice = 0; class = 2; rt_priority = 10; } {",
+            "thread high with { nice = 0; class = 1; rt_priority = 99; } {",
+            "thread due with { nice = 0; class = 1; rt_priority = 99; budget = 1us; period = 1us; } {"
+        ]
+    );
     let refused = |task: &str| {
         let json = format!(r#"{{"tasks": {{"a": {{{task}}}}}}}"#);
-        to_scenario(&json, "x", 1, false).map(|scenario| scenario.text).map_err(|wrong| wrong.to_string())
+        to_scenario(&json, "x", ALONE).map(|scenario| scenario.text).map_err(|wrong| wrong.to_string())
     };
     for (task, said) in [
         (
@@ -189,7 +216,7 @@ fn priorities_are_turned_the_right_way_round() {
 fn priorities_without_a_class_are_unclear() {
     let of = |tasks: &str| {
         let json = format!(r#"{{"tasks": {{{tasks}}}}}"#);
-        let scenario = to_scenario(&json, "x", 1, false).unwrap();
+        let scenario = to_scenario(&json, "x", ALONE).unwrap();
         let place = scenario.unclear.map(|place| json[place].to_owned());
         (place, told(&json)[0].clone())
     };
@@ -205,8 +232,7 @@ fn priorities_without_a_class_are_unclear() {
 /// Nothing in a file is ignored, unless it makes no difference to threads.
 #[test]
 fn what_is_not_simulated_is_refused_where_it_stands() {
-    let refused =
-        |json: &str| to_scenario(json, "x", 1, false).map(|scenario| scenario.text).map_err(|wrong| wrong.place);
+    let refused = |json: &str| to_scenario(json, "x", ALONE).map(|scenario| scenario.text).map_err(|wrong| wrong.place);
     let task = |task: &str| refused(&format!(r#"{{"tasks": {{"a": {{{task}}}}}}}"#));
     for (body, place) in [
         (r#""run": 1, "nodes_membind": [0]"#, "nodes_membind"),
@@ -245,7 +271,9 @@ fn what_is_not_simulated_is_refused_where_it_stands() {
     }
     let several = |cpus: &str| {
         let json = format!(r#"{{"tasks": {{"a": {{"run": 1, "cpus": {cpus}}}}}}}"#);
-        to_scenario(&json, "x", 2, false).map(|scenario| scenario.text).map_err(|wrong| wrong.what)
+        to_scenario(&json, "x", Taker { processors: 2, ..ALONE })
+            .map(|scenario| scenario.text)
+            .map_err(|wrong| wrong.what)
     };
     assert!(several("[1, 0]").is_ok());
     assert!(several("[0]").unwrap_err().contains("some of the 2 processors"));
@@ -291,7 +319,7 @@ fn who_suspends_himself_has_a_name() {
             r#"{{"tasks": {{"a": {{"loop": 1, "suspend": {name}}}, "b": {{"loop": 1, "resume": "a", "resume": "old"}},
             "c": {{"loop": 1, "suspend": "old"}}}}}}"#
         );
-        to_scenario(&json, "x", 1, false)
+        to_scenario(&json, "x", ALONE)
             .map(|scenario| scenario.text.lines().nth(2).unwrap().trim().to_owned())
             .map_err(|wrong| wrong.place)
     };
@@ -365,7 +393,7 @@ fn timers_and_barriers_are_phases() {
     let absolute = r#"{"tasks": {"a": {"timer": {"ref": "tick", "period": 20, "mode": "absolute"}, "run": 5}}}"#;
     assert_eq!(shared(absolute).as_deref(), Some("absolute timer tick 20us;"));
     let odd = r#"{"tasks": {"a": {"timer": {"ref": "t", "period": 20, "mode": "late"}, "run": 5}}}"#;
-    assert_eq!(to_scenario(odd, "x", 1, false).map_err(|wrong| wrong.place), Err("tasks.a.timer.mode".to_owned()));
+    assert_eq!(to_scenario(odd, "x", ALONE).map_err(|wrong| wrong.place), Err("tasks.a.timer.mode".to_owned()));
 }
 
 #[test]
@@ -383,7 +411,7 @@ fn what_is_said_has_an_origin() {
     let json = r#"{"global": {"duration": 3}, "tasks": {"a": {"instance": 2, "policy": "SCHED_FIFO", "priority": 7,
             "phases": {"p": {"loop": 2, "run": 1, "run": 2, "priority": 8}}},
             "b": {"policy": "SCHED_DEADLINE", "dl-period": 9, "run": 5}}}"#;
-    let scenario = to_scenario(json, "x", 1, false).unwrap();
+    let scenario = to_scenario(json, "x", ALONE).unwrap();
     let origin = |part: &str| {
         let at = scenario.text.find(part).unwrap_or_else(|| panic!("{part} in {}", scenario.text));
         let range = scenario.origin(json, at).unwrap();
@@ -406,7 +434,7 @@ fn names_stay_apart() {
     );
     assert_eq!(text[1..7], ["thread thread_ {", "run 5us;", "lock a_b;", "lock a_b_;", "unlock a_b_;", "unlock a_b;"]);
     assert!(lines(r#"{"tasks": {"a": {"run": 5}}}"#).contains(&"duration 10s;".to_owned()), "it has no end");
-    let endless = |json: &str| to_scenario(json, "x", 1, false).map(|translation| translation.endless);
+    let endless = |json: &str| to_scenario(json, "x", ALONE).map(|translation| translation.endless);
     let said = r#"{"global": {"duration": -1}, "tasks": {"a": {"run": 5}}}"#;
     assert_eq!(endless(said).map(|place| place.map(|place| &said[place])), Ok(Some("\"duration\"")));
     assert_eq!(endless(r#"{"global": {"duration": -1}, "tasks": {"a": {"loop": 1, "run": 5}}}"#), Ok(None));
@@ -414,7 +442,7 @@ fn names_stay_apart() {
 
 #[test]
 fn what_is_not_understood_has_a_place() {
-    let said = |json: &str| to_scenario(json, "x", 1, false).unwrap_err().to_string();
+    let said = |json: &str| to_scenario(json, "x", ALONE).unwrap_err().to_string();
     assert_eq!(said(r#"{"tasks": {"a": {"iorun": 5}}}"#).split(':').next(), Some("tasks.a.iorun"));
     assert_eq!(
         said(r#"{"tasks": {"a": {"run": -5}}}"#),
@@ -438,7 +466,7 @@ fn what_is_not_understood_has_a_place() {
         (r#"{"run": 5, "wait": {"ref": "c"}}"#, "tasks.a.wait"),
     ] {
         let json = format!(r#"{{"tasks": {{"a": {body}}}}}"#);
-        assert_eq!(to_scenario(&json, "x", 1, false).map_err(|wrong| wrong.place), Err(place.to_owned()), "{body}");
+        assert_eq!(to_scenario(&json, "x", ALONE).map_err(|wrong| wrong.place), Err(place.to_owned()), "{body}");
     }
     assert_eq!(said(r#"{"tasks": []}"#), "tasks: this is no object, `{ … }`");
     assert_eq!(
@@ -447,12 +475,12 @@ fn what_is_not_understood_has_a_place() {
     );
     assert!(said(r#"{"tasks": {"a": {"run": 1e400}}}"#).contains("out of range"));
     assert_eq!(said("/* never closed"), "the file ends in a value, which is not closed");
-    let at = |json: &str| json[to_scenario(json, "x", 1, false).unwrap_err().at].to_owned();
+    let at = |json: &str| json[to_scenario(json, "x", ALONE).unwrap_err().at].to_owned();
     assert_eq!(at(r#"{"tasks": {"a": {"run": 5, "run2": x}}}"#), "x");
     assert_eq!(at(r#"{"tasks": {"a": {"run": 5}, "a": {"iorun": 6}}}"#), r#""a""#);
     assert_eq!(at(r#"{"tasks": {"a": {"phases": {"p": {"timer": {"ref": "t", "period": -1}}}}}}"#), r#""period""#);
     for hostile in ["\"\\", "/", "{\"tasks\":{\"\u{e9}\":{\"run\":1}}}", "\u{0}", &"[".repeat(10_000)] {
-        let _ = to_scenario(hostile, "\u{1F600}", 1, false);
+        let _ = to_scenario(hostile, "\u{1F600}", ALONE);
     }
 }
 
@@ -464,7 +492,7 @@ fn locks_have_the_protocol_that_the_file_says() {
         let task = r#""a": {"loop": 1, "lock": "m-1", "run": 5, "wait": {"ref": "c", "mutex": "n"}, "unlock": "m-1"}"#;
         let json =
             format!(r#"{{"global": {{{global}}}, "tasks": {{{task}, "b": {{"loop": 1, "run": 5, "signal": "c"}}}}}}"#);
-        let text = to_scenario(&json, "x", 1, plain).unwrap().text;
+        let text = to_scenario(&json, "x", Taker { plain, ..ALONE }).unwrap().text;
         text.lines().map(str::trim).filter(|line| line.contains("protocol")).map(str::to_owned).collect::<Vec<_>>()
     };
     let both = |protocol: &str| vec![format!("lock m_1 protocol {protocol};"), format!("lock n protocol {protocol};")];
@@ -475,10 +503,10 @@ fn locks_have_the_protocol_that_the_file_says() {
     assert_eq!((said("", true), said("", false)), (both("none"), Vec::new()));
     // An error in the protocol has that place.
     let json = r#"{"global": {"pi_enabled": true}, "tasks": {"a": {"loop": 1, "lock": "m", "run": 5, "unlock": "m"}}}"#;
-    let scenario = to_scenario(json, "x", 1, true).unwrap();
+    let scenario = to_scenario(json, "x", Taker { plain: true, ..ALONE }).unwrap();
     let place = scenario.origin(json, scenario.text.find("inheritance").unwrap()).unwrap();
     assert_eq!(&json[place], "\"pi_enabled\"");
     // Without locks, no protocol is written.
     let none = r#"{"global": {"pi_enabled": true}, "tasks": {"a": {"loop": 1, "run": 5}}}"#;
-    assert!(!to_scenario(none, "x", 1, true).unwrap().text.contains("protocol"));
+    assert!(!to_scenario(none, "x", Taker { plain: true, ..ALONE }).unwrap().text.contains("protocol"));
 }

@@ -8,7 +8,7 @@ use catapults_compiler::format;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::scenario::{self, Scenario};
 use catapults_compiler::source::Source;
-use catapults_simulator::rtapp::to_scenario;
+use catapults_simulator::rtapp::{Taker, to_scenario};
 use catapults_simulator::sim::{Keep, Nowhere, RunBy, simulate};
 use catapults_simulator::trace::{Reader, Unimported, import_linux, import_perfetto, replay};
 
@@ -40,7 +40,8 @@ pub fn scenarios(bytes: &[u8]) {
 
 /// A workload of rt-app is a scenario that can be read, or there is a reason.
 pub fn rtapp(bytes: &[u8]) {
-    match to_scenario(&String::from_utf8_lossy(bytes), "fuzzed", 1, true) {
+    let taker = Taker { processors: 1, plain: true, imports: &|name| name == "nice" };
+    match to_scenario(&String::from_utf8_lossy(bytes), "fuzzed", taker) {
         Ok(made) => reads(&made.text),
         Err(wrong) => assert!(!wrong.to_string().is_empty()),
     }
