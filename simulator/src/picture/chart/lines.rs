@@ -29,10 +29,10 @@ pub(super) fn draw(sheet: &mut Sheet, panel: &Panel, kinds: &Kinds, x: impl Fn(f
     sheet.path(Style::Dots, &dots);
 }
 
-/// Whether there is room for the names, and each line ends where its name would be.
+/// Whether there is room for the names, and each line that is there ends where its name would be.
 pub(super) fn names_fit(panel: &Panel, wide: f64) -> bool {
     let places = Places::new(panel);
-    let ends = |curve: &super::Curve| curve.line.last().is_some_and(|(place, _)| places.part(*place) > 0.98);
+    let ends = |curve: &super::Curve| curve.line.last().is_none_or(|(place, _)| places.part(*place) > 0.98);
     panel.curves.len() <= SEVERAL && room(panel) <= MOST * wide && panel.curves.iter().all(ends)
 }
 
