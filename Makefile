@@ -258,7 +258,7 @@ format: setup-build+test ## Format all sources
 	@$(MAKE) programs
 	@$(CATAPULTS) fmt $(FORMATTED)
 
-demo: setup-build+demo ## Serve files under two policies, compare them in one table, write a page that shows who ran when, and why
+demo: setup-build+demo ## Serve files under a generic scheduler and two policies, compare them in one table, write a page that shows who ran when, and why
 	@$(MAKE) demo-built
 	@$(BUILD)/bin/catapults-bench demo
 
@@ -270,7 +270,7 @@ demo-full: setup-build+demo ## The same with more kinds of files and numbers of 
 .PHONY: demo-built
 demo-built:
 	@$(MAKE) programs
-	@$(MAKE) frameworks/native/all frameworks/pth/all applications/cow/all $(BUILD)/policies/fifo.so $(BUILD)/policies/cow.so
+	@$(MAKE) frameworks/native/all frameworks/pth/all applications/cow/all $(BUILD)/policies/fifo.so $(BUILD)/policies/cow.so $(BUILD)/policies/cow_fair.so
 	@$(MAKE) -C bench/experiments pth
 
 bench: setup-build+demo+bench+freertos+test ## Measure beside peers, write bench/results/*.json

@@ -1,4 +1,4 @@
-//! The demonstration: CoW under a generic scheduler and under its own policy, as in Tables 1 and 2 of CATAPULTS 2005.
+//! The demonstration: CoW under a generic scheduler and under policies for it, as in Tables 1 and 2 of CATAPULTS 2005.
 
 mod page;
 
@@ -56,16 +56,21 @@ pub enum On {
 }
 
 impl On {
-    /// The generic scheduler, then the policy that is compared with it.
-    fn schedulers(self) -> [Host<'static>; 2] {
+    /// In the order of [`SCHEDULERS`].
+    fn schedulers(self) -> [Host<'static>; SCHEDULERS.len()] {
         match self {
-            On::Native => [Host::Native("fifo"), Host::Native("cow")],
-            On::Pth => [Host::Pth(None), Host::Pth(Some("experiments/pth/policies/cow.so"))],
+            On::Native => [Host::Native("fifo"), Host::Native("cow"), Host::Native("cow_fair")],
+            On::Pth => [
+                Host::Pth(None),
+                Host::Pth(Some("experiments/pth/policies/cow.so")),
+                Host::Pth(Some("experiments/pth/policies/cow_fair.so")),
+            ],
         }
     }
 }
 
-const SCHEDULERS: [&str; 2] = ["generic", "cow"];
+/// The generic scheduler, then the policies that are compared with it, as the table calls them.
+pub const SCHEDULERS: [&str; 3] = ["generic", "cow", "cow_fair"];
 const HANDLERS: [usize; 3] = [5, 20, 100];
 const MIX: &str = "heavy-tailed mix";
 /// The cells that show the point: where ordering requests gains the most, on the paper's host and on ours, and where it loses.
@@ -80,7 +85,7 @@ pub struct Cell {
     /// How many handler threads.
     pub handlers: usize,
     /// By scheduler, in the order of [`SCHEDULERS`], the repeats.
-    pub runs: [Vec<Run>; 2],
+    pub runs: [Vec<Run>; SCHEDULERS.len()],
     files: Vec<Served>,
 }
 
@@ -138,9 +143,9 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
     let mut progress = Progress::new(u64::from(options.repeats) * (cells.len() * SCHEDULERS.len()) as u64);
     for repeat in 0..options.repeats {
         for cell in &mut cells {
-            // The two alternate, and who begins does too: what changes on the machine meanwhile is shared.
-            let order = if repeat % 2 == 0 { [0, 1] } else { [1, 0] };
-            for scheduler in order {
+            // They take turns, and so does who begins: what changes on the machine meanwhile is shared.
+            for turn in 0..SCHEDULERS.len() {
+                let scheduler = (repeat as usize + turn) % SCHEDULERS.len();
                 let what = format!("{}, {}", cell.name(), SCHEDULERS[scheduler]);
                 progress.step(&what);
                 let run = measure(place, &work, processors, options, cell, scheduler, repeat).context(what)?;
@@ -183,7 +188,7 @@ fn cells(root: &Path, full: bool) -> Result<Vec<Cell>> {
     }
     let cell = |(on, workload, handlers)| {
         let files = workloads.iter().find(|(name, _)| *name == workload).context("no such workload")?.1.clone();
-        Ok(Cell { on, workload, handlers, runs: [Vec::new(), Vec::new()], files })
+        Ok(Cell { on, workload, handlers, runs: [const { Vec::new() }; SCHEDULERS.len()], files })
     };
     wanted.into_iter().map(cell).collect()
 }
@@ -233,9 +238,11 @@ fn measure(
 fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<String> {
     let mut notes = vec![format!(
         "\nCoW under a generic scheduler (fifo.sched: threads run in the order in which they became ready; on GNU Pth, Pth's own) and \
-         under\ncow.sched (no accept while out of descriptors, the response nearest completion first). {} clients, {};\n\
+         under\ncow.sched (no accept while out of descriptors, the response nearest completion first) and cow_fair.sched (the same, but what\n\
+         waits ages). {} clients, {};\n\
          responses are sent {} bytes a turn; {} s a run, medians of {} runs.\n\
-         ratio: how many times better cow is; below 1 it loses (marked -). ~: the repeats of the two overlap, so it may be chance.",
+         ratio: how many times better the policy is; below 1 it loses (marked -). ~: its repeats and the generic scheduler's overlap,\n\
+         so it may be chance.",
         options.connections,
         if options.keep_alive { "connections kept open" } else { "a connection for each request" },
         options.turn,
@@ -263,16 +270,6 @@ fn notes(cells: &[Cell], options: &Options, processors: Processors) -> Vec<Strin
         }
     }
     notes.push(disturbance(cells));
-    // Throughput and percentiles do not show who waits behind all shorter ones.
-    let slowest = |scheduler: usize| {
-        cells.iter().flat_map(|cell| &cell.runs[scheduler]).map(|run| run.outcome.max).max().unwrap_or(0) as f64
-            / 1000.0
-    };
-    notes.push(format!(
-        "The slowest response of all: {:.0} ms under the generic scheduler, {:.0} ms under cow (cow_fair.sched bounds it: make experiments).",
-        slowest(0),
-        slowest(1)
-    ));
     let idle = |cell: &&Cell| cell.runs.iter().flatten().any(|run| run.busy < 0.9);
     let names: Vec<String> = cells.iter().filter(idle).map(Cell::name).collect();
     if !names.is_empty() {
@@ -309,10 +306,11 @@ fn write_results(path: &Path, cells: &[Cell]) -> Result<()> {
         handlers: usize,
         generic: &'a [Run],
         cow: &'a [Run],
+        cow_fair: &'a [Run],
     }
     let entry = |cell| {
-        let Cell { on, workload, handlers, runs: [generic, cow], .. }: &Cell = cell;
-        Entry { on: *on, workload, handlers: *handlers, generic, cow }
+        let Cell { on, workload, handlers, runs: [generic, cow, cow_fair], .. }: &Cell = cell;
+        Entry { on: *on, workload, handlers: *handlers, generic, cow, cow_fair }
     };
     let entries: Vec<Entry<'_>> = cells.iter().map(entry).collect();
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;

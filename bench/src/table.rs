@@ -1,14 +1,14 @@
-//! The table of the demonstration, in the shape of Tables 1 and 2 of CATAPULTS 2005.
+//! The table of the demonstration: what Tables 1 and 2 of CATAPULTS 2005 compare, a line for each quantity.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::client::Outcome;
-use crate::demo::{Cell, Run};
+use crate::demo::{Cell, Run, SCHEDULERS};
 use crate::statistics::{geometric_mean, median, overlap};
 
 /// A quantity that is compared.
 struct Quantity {
-    /// As the head of its columns says.
+    /// As its line says.
     title: &'static str,
     of: fn(&Outcome) -> f64,
     /// Whether more of it is better.
@@ -16,11 +16,12 @@ struct Quantity {
     decimals: usize,
 }
 
-const QUANTITIES: [Quantity; 4] = [
+const QUANTITIES: [Quantity; 5] = [
     Quantity { title: "requests/s", of: Outcome::rate, more_is_better: true, decimals: 0 },
-    Quantity { title: "mean ms", of: |outcome| outcome.mean / 1000.0, more_is_better: false, decimals: 2 },
-    Quantity { title: "p50 ms", of: |outcome| outcome.p50 as f64 / 1000.0, more_is_better: false, decimals: 2 },
-    Quantity { title: "p99 ms", of: |outcome| outcome.p99 as f64 / 1000.0, more_is_better: false, decimals: 2 },
+    Quantity { title: "mean ms", of: |outcome| outcome.mean / 1000.0, more_is_better: false, decimals: 1 },
+    Quantity { title: "p50 ms", of: |outcome| outcome.p50 as f64 / 1000.0, more_is_better: false, decimals: 1 },
+    Quantity { title: "p99 ms", of: |outcome| outcome.p99 as f64 / 1000.0, more_is_better: false, decimals: 1 },
+    Quantity { title: "slowest ms", of: |outcome| outcome.max as f64 / 1000.0, more_is_better: false, decimals: 1 },
 ];
 
 /// Tables 1 and 2 of the paper: pages served, generic and own scheduler; response times in ms, generic and own.
@@ -36,33 +37,29 @@ const PAPER: [(&str, usize, [f64; 2], [f64; 2]); 9] = [
     ("4 byte files", 100, [463_093.0, 464_457.0], [333.0, 346.0]),
 ];
 
-/// The medians of all cells and how the policies compare; in `full` with what the paper says of some, and with the geometric means of
-/// the ratios in the last row.
+/// The medians of all cells, and how the policies compare with the generic scheduler; in `full` with what the paper says of some, and
+/// with the geometric means of the ratios at the end.
 pub fn of(cells: &[Cell], full: bool) -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    let mut head = vec!["".to_owned()];
-    for (index, quantity) in QUANTITIES.iter().enumerate() {
-        head.extend([format!("{}\ngeneric", quantity.title), "\ncow".to_owned(), "\nratio".to_owned()]);
-        if full && index < 2 {
-            head.push("\npaper".to_owned());
-        }
+    let mut head = vec!["".to_owned(), SCHEDULERS[0].to_owned()];
+    head.extend(SCHEDULERS[1..].iter().flat_map(|policy| [(*policy).to_owned(), "ratio".to_owned()]));
+    if full {
+        head.push("paper".to_owned());
     }
     let columns = head.len();
     table.set_header(head);
-    let mut all = [const { Vec::new() }; QUANTITIES.len()];
     for cell in cells {
-        table.add_row(row(cell, &mut all, full));
-    }
-    let mut last = vec!["geometric mean".to_owned()];
-    for (index, ratios) in all.iter().enumerate() {
-        last.extend(["".to_owned(), "".to_owned(), shown(geometric_mean(ratios), false)]);
-        if index < 2 {
-            last.push("".to_owned());
+        table.add_row([title(cell)]);
+        for quantity in &QUANTITIES {
+            table.add_row(line(cell, quantity, full));
         }
     }
     if full {
-        table.add_row(last);
+        table.add_row(["geometric means of the ratios"]);
+        for quantity in &QUANTITIES {
+            table.add_row(means(cells, quantity));
+        }
     }
     for column in table.column_iter_mut().skip(1).take(columns) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -76,11 +73,10 @@ pub fn in_short(cells: &[Cell]) -> String {
     let mut ratios = Vec::new();
     for cell in cells {
         for quantity in &QUANTITIES {
-            let [generic, cow] = values(cell, quantity);
+            let [generic, cow, _] = values(cell, quantity);
             if !overlap(&generic, &cow) {
                 let title = quantity.title.trim_end_matches(" ms");
-                let ratio = better([median(&generic), median(&cow)], quantity.more_is_better);
-                ratios.push((ratio, format!("{title}, {}", cell.name())));
+                ratios.push((better(&generic, &cow, quantity), format!("{title}, {}", cell.name())));
             }
         }
     }
@@ -94,35 +90,58 @@ pub fn in_short(cells: &[Cell]) -> String {
     format!("In short: cow.sched gains the most at {}, and loses the most at {}.", told(gain), told(loss))
 }
 
-/// Of one quantity, the repeats under each policy.
-fn values(cell: &Cell, quantity: &Quantity) -> [Vec<f64>; 2] {
-    [0, 1].map(|policy| cell.runs[policy].iter().map(|run: &Run| (quantity.of)(&run.outcome)).collect())
+/// Of one quantity, the repeats under each scheduler.
+fn values(cell: &Cell, quantity: &Quantity) -> [Vec<f64>; SCHEDULERS.len()] {
+    cell.runs.each_ref().map(|runs| runs.iter().map(|run: &Run| (quantity.of)(&run.outcome)).collect())
 }
 
-fn row(cell: &Cell, all: &mut [Vec<f64>], full: bool) -> Vec<String> {
+fn title(cell: &Cell) -> String {
     let failed = cell.runs.iter().flatten().any(|run| run.outcome.errors != Default::default());
     let marks = [(failed, " !"), (cell.disturbed(), " *")];
     let marks: String = marks.iter().filter(|(marked, _)| *marked).map(|(_, mark)| *mark).collect();
-    let mut row = vec![format!("{}{marks}", cell.name())];
-    for (index, (quantity, ratios)) in QUANTITIES.iter().zip(all).enumerate() {
-        let [generic, cow] = values(cell, quantity);
-        let ratio = better([median(&generic), median(&cow)], quantity.more_is_better);
-        ratios.push(ratio);
-        let number = |value: f64| format!("{value:.*}", quantity.decimals);
-        row.extend([number(median(&generic)), number(median(&cow)), shown(ratio, overlap(&generic, &cow))]);
-        if full && index < 2 {
-            let paper = PAPER.iter().find(|paper| (paper.0, paper.1) == (cell.workload, cell.handlers));
-            row.push(paper.map_or("".to_owned(), |paper| {
-                shown(better([paper.2, paper.3][index], quantity.more_is_better), false)
-            }));
-        }
+    format!("{}{marks}", cell.name())
+}
+
+fn line(cell: &Cell, quantity: &Quantity, full: bool) -> Vec<String> {
+    let [generic, policies @ ..] = values(cell, quantity);
+    let number = |values: &[f64]| format!("{:.*}", quantity.decimals, median(values));
+    let mut line = vec![format!("  {}", quantity.title), number(&generic)];
+    for policy in &policies {
+        line.extend([number(policy), shown(better(&generic, policy, quantity), overlap(&generic, policy))]);
     }
-    row
+    if full {
+        line.push(paper(cell, quantity).map_or(String::new(), |ratio| shown(ratio, false)));
+    }
+    line
+}
+
+fn means(cells: &[Cell], quantity: &Quantity) -> Vec<String> {
+    let mut line = vec![format!("  {}", quantity.title), String::new()];
+    for policy in 1..SCHEDULERS.len() {
+        let ratio = |cell: &Cell| {
+            let values = values(cell, quantity);
+            better(&values[0], &values[policy], quantity)
+        };
+        line.extend([String::new(), shown(geometric_mean(&cells.iter().map(ratio).collect::<Vec<f64>>()), false)]);
+    }
+    line
+}
+
+/// How many times better the paper's own scheduler was.
+fn paper(cell: &Cell, quantity: &Quantity) -> Option<f64> {
+    let (.., pages, times) = PAPER.iter().find(|paper| (paper.0, paper.1) == (cell.workload, cell.handlers))?;
+    let [generic, own] = match quantity.title {
+        "requests/s" => pages,
+        "mean ms" => times,
+        _ => return None,
+    };
+    Some(better(&[*generic], &[*own], quantity))
 }
 
 /// How many times better the second is than the first.
-fn better([generic, own]: [f64; 2], more_is_better: bool) -> f64 {
-    if more_is_better { own / generic } else { generic / own }
+fn better(generic: &[f64], own: &[f64], quantity: &Quantity) -> f64 {
+    let (generic, own) = (median(generic), median(own));
+    if quantity.more_is_better { own / generic } else { generic / own }
 }
 
 fn shown(ratio: f64, chance: bool) -> String {
