@@ -186,10 +186,15 @@ pub struct Build {
 /// A .sched or .hierarchy file is built first, unless an earlier build is up to date. Builds are kept in
 /// $XDG_CACHE_HOME/catapults, or else ~/.cache/catapults, or else a folder of yours in $TMPDIR. The exit status is the program's.
 #[derive(Args)]
-#[command(override_usage = "catapults run [--framework NAME|FILE] POLICY -- PROGRAM [ARGUMENTS]...")]
+#[command(
+    override_usage = "catapults run [--framework NAME|FILE] [--program FILE.program] POLICY -- PROGRAM [ARGUMENTS]..."
+)]
 pub struct Run {
     #[command(flatten)]
     pub framework: FrameworkOption,
+    /// A description of the program: which of its functions and variables policies import (docs/unmodified.md)
+    #[arg(long = "program", value_name = "FILE.program")]
+    pub description: Option<PathBuf>,
     /// The policy: a .sched or .hierarchy file, or what `catapults build` made of one
     #[arg(value_name = "POLICY")]
     pub policy: PathBuf,

@@ -32,7 +32,8 @@ impl Accepted {
         }
     }
 
-    fn policies(&self) -> Vec<&Policy> {
+    /// Its policies.
+    pub fn policies(&self) -> Vec<&Policy> {
         match self {
             Accepted::Policy(policy) => vec![policy.policy()],
             Accepted::Hierarchy(hierarchy) => hierarchy.policies().iter().map(Verified::policy).collect(),

@@ -1,11 +1,13 @@
 //! Programs that were not written for a host: whether its `run other programs` can start one, and what it is told.
 
+use crate::described::{self, Description, Does, Loaded, Resolved};
 use crate::failure::Failure;
 use crate::program;
 use crate::sites;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
 use object::{Architecture, Object};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -26,15 +28,31 @@ struct Objects {
     libraries: Vec<PathBuf>,
 }
 
-/// The number of a descriptor, which stays open in the program: where its objects call the kernel.
-pub fn sites_for(program: &OsStr) -> Result<String, Failure> {
+/// The number of a descriptor, which stays open in the program: where its objects call the kernel, and what a description
+/// of it says. `imports`: the names of variables that policies import, if they are known.
+pub fn sites_for(
+    program: &OsStr,
+    description: Option<&Description>,
+    imports: Option<&BTreeSet<String>>,
+) -> Result<String, Failure> {
     let name = program.display().to_string();
     let Some(objects) = objects(program) else { return Ok(String::new()) };
     if let Some(refusal) = refusal(&objects) {
         let title = format!("the program cannot be scheduled: {}", refusal.what);
         return Err(Failure::of(&name, Diagnostic::error("E0526", title, At::default(), "").help(refusal.help)));
     }
-    descriptor(&table(&objects)).map_err(|error| {
+    let loaded = loaded(&objects);
+    let resolved = match description {
+        Some(_) if loaded.first().is_none_or(|first| first.path != objects.program) => {
+            let title = "the program has no build-id, by which its description is applied";
+            let help = "link it with -Wl,--build-id, as most compilers do unasked";
+            return Err(Failure::of(&name, Diagnostic::error("E0528", title, At::default(), "").help(help)));
+        }
+        Some(description) => described::resolve(description, &loaded, imports)?,
+        None => Resolved::default(),
+    };
+    let linker = program::dynamic_linker(&objects.bytes).map(PathBuf::from);
+    descriptor(&table(&loaded, linker.as_deref(), &resolved)).map_err(|error| {
         Failure::of_system("E0526", Path::new(program), "what the program is to be told cannot be kept", &error, &[])
     })
 }
@@ -123,33 +141,93 @@ fn is_named(path: &Path, name: &str) -> bool {
     path.file_name().is_some_and(|file| file == name)
 }
 
-/// As frameworks/native/beneath/sites.h has it.
-fn table(objects: &Objects) -> Vec<u8> {
-    const MAGIC: u64 = 0x3153_4554_4953_5443;
+/// The program, then its libraries: those that can be told from others.
+fn loaded(objects: &Objects) -> Vec<Loaded> {
     let linker = program::dynamic_linker(&objects.bytes).map(PathBuf::from);
-    let (mut known, mut found) = (Vec::new(), Vec::new());
-    let (mut objects_count, mut sites_count) = (0u32, 0u32);
-    for path in objects.libraries.iter().chain(&linker).chain([&objects.program]) {
-        let Ok(bytes) = fs::read(path) else { continue };
-        let Ok(file) = object::File::parse(&*bytes) else { continue };
-        let Some(id) = sites::identity(&file) else { continue };
-        let trusted = is_named(path, "libc.so.6") || linker.as_ref() == Some(path);
-        let sites = sites::sites(&file, trusted);
-        let (Ok(size), Ok(count)) = (u32::try_from(id.len()), u32::try_from(sites.len())) else { continue };
+    let paths = std::iter::once(&objects.program).chain(&objects.libraries).chain(&linker);
+    let loaded = paths.filter_map(|path| Some(Loaded { path: path.clone(), bytes: fs::read(path).ok()? }));
+    loaded.filter(|one| object::File::parse(&*one.bytes).is_ok_and(|file| sites::identity(&file).is_some())).collect()
+}
+
+/// As frameworks/native/beneath/sites.h has it.
+fn table(loaded: &[Loaded], linker: Option<&Path>, resolved: &Resolved) -> Vec<u8> {
+    const MAGIC: u64 = 0x3253_4554_4953_5443;
+    let (mut objects, mut found) = (Vec::new(), Vec::new());
+    let mut sites_count = 0;
+    for one in loaded {
+        let file = object::File::parse(&*one.bytes).ok();
+        let id = file.as_ref().and_then(sites::identity).unwrap_or_default();
+        let trusted = is_named(&one.path, "libc.so.6") || linker == Some(&*one.path);
+        let sites = file.as_ref().map(|file| sites::sites(file, trusted)).unwrap_or_default();
         let mut padded = id.to_vec();
         padded.resize(32, 0);
-        known.extend(padded);
-        known.extend([size, sites_count, count, u32::from(trusted)].into_iter().flat_map(u32::to_ne_bytes));
+        objects.extend(padded);
+        objects
+            .extend([word(id.len()), word(sites_count), word(sites.len()), u32::from(trusted).to_ne_bytes()].concat());
+        sites_count += sites.len();
         for site in sites {
             found.extend(site.start.to_ne_bytes());
             found.extend([site.size, site.call, 0, 0]);
         }
-        objects_count += 1;
-        sites_count += count;
     }
-    let head =
-        MAGIC.to_ne_bytes().into_iter().chain([objects_count, sites_count].into_iter().flat_map(u32::to_ne_bytes));
-    head.chain(known).chain(found).collect()
+    let mut bytes = Vec::new();
+    let variables = variables(resolved, &mut bytes);
+    let (probes, actions) = probes(resolved, &mut bytes);
+    let actions_count = resolved.probes.iter().map(|probe| probe.actions.len()).sum();
+    let counts =
+        [loaded.len(), sites_count, resolved.variables.len(), resolved.probes.len(), actions_count, bytes.len()];
+    let head = MAGIC.to_ne_bytes().into_iter().chain(counts.into_iter().flat_map(word));
+    head.chain(objects).chain(found).chain(variables).chain(probes).chain(actions).chain(bytes).collect()
+}
+
+/// Numbers in the table have 32 bits.
+fn word(number: usize) -> [u8; 4] {
+    u32::try_from(number).unwrap_or(u32::MAX).to_ne_bytes()
+}
+
+fn address(number: u64) -> [u8; 4] {
+    word(usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+fn variables(resolved: &Resolved, bytes: &mut Vec<u8>) -> Vec<u8> {
+    let (mut table, mut of_threads) = (Vec::new(), 0);
+    for variable in &resolved.variables {
+        table.extend(word(bytes.len()));
+        bytes.extend(variable.name.bytes().chain([0]));
+        if let Some((object, place)) = &variable.place {
+            let size = place.end - place.start;
+            table.extend([word(*object), address(place.start), [size.to_le_bytes()[0], 1, 0, 0]].concat());
+        } else {
+            table.extend([u32::MAX.to_ne_bytes(), word(of_threads), [8, 1, 0, 0]].concat());
+            of_threads += 1;
+        }
+    }
+    table
+}
+
+fn probes(resolved: &Resolved, bytes: &mut Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    const FIXUPS: usize = 8;
+    const NO_FIXUP: u8 = 255;
+    let small = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+    let (mut table, mut actions, mut count) = (Vec::new(), Vec::new(), 0);
+    for probe in &resolved.probes {
+        let moved = &probe.moved;
+        table.extend([word(probe.object), address(moved.start), word(bytes.len()), word(count)].concat());
+        table.extend([small(probe.actions.len()), moved.size.to_le_bytes()[0], small(moved.code.len())]);
+        table.push(small(moved.before));
+        let fixups = moved.fixups.iter().map(|place| small(*place)).chain(std::iter::repeat(NO_FIXUP));
+        table.extend(fixups.take(FIXUPS));
+        bytes.extend(&moved.code);
+        count += probe.actions.len();
+        for action in &probe.actions {
+            let (offset, rest) = match action.does {
+                Does::Add(by) => (0, [by.to_ne_bytes()[0], 0, 0, 0]),
+                Does::Set { argument, place } => (place.offset, [0, argument, place.size, u8::from(place.is_signed)]),
+            };
+            actions.extend([word(action.variable), address(offset), rest].concat());
+        }
+    }
+    (table, actions)
 }
 
 /// In memory, and open until the program has read it.

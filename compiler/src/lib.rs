@@ -18,6 +18,7 @@ pub mod framework;
 pub mod hierarchy;
 pub mod interp;
 pub mod policy;
+pub mod program;
 pub mod scenario;
 pub mod source;
 pub mod syntax;

@@ -7,6 +7,7 @@ use crate::beneath;
 use crate::built;
 use crate::cache;
 use crate::console::Console;
+use crate::described;
 use crate::failure::Failure;
 use crate::files::whole_text;
 use crate::frameworks::{self, Found};
@@ -15,6 +16,7 @@ use crate::streams;
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics};
 use catapults_compiler::source::Source;
 use catapults_compiler::vocabulary::At;
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::ffi::{OsStr, OsString};
 use std::hash::{Hash, Hasher};
@@ -36,9 +38,12 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     if found.framework.run_environment.is_empty() {
         return Err(without_policy(&found.framework.name));
     }
+    let description = arguments.description.as_deref().map(|path| described::read(console, path)).transpose()?;
+    let mut imports = None;
     let sources = [OsStr::new("sched"), OsStr::new("hierarchy")];
     let artefact = if arguments.policy.extension().is_some_and(|ending| sources.contains(&ending)) {
         let accepted = compile_any(console, &arguments.policy, &found.framework)?;
+        imports = Some(names_of_imports(&accepted));
         up_to_date(console, &found, &accepted, &arguments.policy)?
     } else {
         existing(&arguments.policy)?
@@ -52,6 +57,12 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         } else {
             environment = &found.framework.run_others;
         }
+    }
+    if let Some(path) = arguments.description.as_deref().filter(|_| !environment.iter().any(is_for_descriptions)) {
+        let title =
+            format!("`{}` is not for this program, which tells the policy its variables itself", path.display());
+        let help = "leave the option out: a program that contains the host registers its variables";
+        return Err(Failure::of_usage("--program", Diagnostic::error("E0528", title, At::default(), "").help(help)));
     }
     let mut command = Command::new(program);
     command.args(rest);
@@ -68,7 +79,7 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
             }
         }
         if value.contains("{sites}") {
-            value = value.replace("{sites}", &beneath::sites_for(program)?);
+            value = value.replace("{sites}", &beneath::sites_for(program, description.as_ref(), imports.as_ref())?);
         }
         command.env(name, with_what_was_there(name, value));
     }
@@ -79,6 +90,20 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         (io::ErrorKind::PermissionDenied, "is it a program? Make it executable: chmod +x"),
     ];
     Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
+}
+
+/// The variable by which a program that does not know of the host is told.
+fn is_for_descriptions((_, value): &(String, String)) -> bool {
+    value.contains("{sites}")
+}
+
+fn names_of_imports(accepted: &Accepted) -> BTreeSet<String> {
+    let policies = accepted.policies();
+    let of_threads = policies.iter().flat_map(|policy| policy.thread_imports.iter().map(|import| &import.name));
+    of_threads
+        .chain(policies.iter().flat_map(|policy| policy.imports.iter().map(|import| &import.name)))
+        .cloned()
+        .collect()
 }
 
 /// Lists of the environment keep what they had: it may be needed all the same.

@@ -11,6 +11,7 @@
 #include "beneath/arrived.h"
 #include "beneath/sites.h"
 #include "beneath/thread.h"
+#include "beneath/variables.h"
 #include "contexts/libc.h"
 #include "contexts/text.h"
 #include "process/face.h"
@@ -94,8 +95,8 @@ __attribute__((constructor)) static void start(void) {
     if (runtime_switch("CATAPULTS_ACTIVATIONS"))
         refuse("CATAPULTS_ACTIVATIONS is 1, and programs that were not written to catapults.h have no activations yet; "
                "unset it");
-    void *table = text_number(text, INT32_MAX, &descriptor) ? read_table((int)descriptor, &size) : NULL;
-    if (!table)
+    void *memory = text_number(text, INT32_MAX, &descriptor) ? read_table((int)descriptor, &size) : NULL;
+    if (!memory)
         refuse("the list of its calls of the kernel, " SITES ", cannot be read; start it by `catapults run`");
     if (has_threads())
         refuse("one of its libraries has made threads before main, or /proc is not there to tell");
@@ -103,13 +104,22 @@ __attribute__((constructor)) static void start(void) {
     here_start();
     here_set_inside(true);
     thread_first_mask = arrived_start();
+    struct sites_table table;
+    const char *wrong = sites_read(memory, size, &table);
+    if (!wrong)
+        wrong = variables_expect(&table);
+    if (wrong)
+        refuse(wrong);
     int error = runtime_start(&options, &face);
     if (error)
         system_exit_group(EXIT_FAILURE); /* the reason has been said */
-    const char *wrong = sites_patch(table, size);
+    variables_exchange(thread_self());
+    variables_register(&table);
+    wrong = sites_patch(&table);
     if (wrong)
         refuse(wrong);
-    system_munmap(table, size); /* if it stays, it does no harm */
+    variables_check(&table);
+    system_munmap(memory, size); /* if it stays, it does no harm */
     arrived_exchange(thread_self());
     errno = error_number;
     arrived_leave();

@@ -17,6 +17,7 @@
 #include "beneath/robust.h"
 #include "beneath/sites.h"
 #include "beneath/thread.h"
+#include "beneath/variables.h"
 #include "beneath/waits.h"
 #include "contexts/text.h"
 #include "preemption/preemption.h"
@@ -299,6 +300,7 @@ long beneath_call(struct call *call) {
     }
     for (;;) {
         here_set_inside(true);
+        variables_refresh();
         thread_self()->vectors.whole = sites_keep_all(call->stub);
         long result = perform(call);
         enum again after = __builtin_expect(result != -EINTR, 1) ? AGAIN_NEVER : again(call);

@@ -16,6 +16,7 @@
 #include "beneath/elsewhere.h"
 #include "beneath/futex.h"
 #include "beneath/robust.h"
+#include "beneath/variables.h"
 #include "contexts/memory.h"
 #include "contexts/text.h"
 #include "dispatcher/trace.h"
@@ -87,6 +88,7 @@ static int take_number(void) {
 
 struct beneath_thread *thread_take(void) {
     struct beneath_thread *thread = unused;
+    struct variables *variables = thread ? thread->variables : NULL;
     uint64_t last_name = STACK_UNNAMED;
     size_t size = offsetof(struct beneath_thread, member) + runtime.member_size;
     if (thread) {
@@ -98,7 +100,8 @@ struct beneath_thread *thread_take(void) {
         return NULL;
     }
     thread->last_name = last_name;
-    if (!names_give(&thread->member, &thread->last_name)) {
+    thread->variables = variables;
+    if (!variables_begin(thread) || !names_give(&thread->member, &thread->last_name)) {
         thread_give(thread);
         return NULL;
     }
@@ -140,6 +143,7 @@ void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *t
     }
     struct beneath_thread *next = thread_of(to);
     __asm__ volatile("wrfsbase %0" : : "r"(next->pointer));
+    variables_exchange(next);
     arrived_exchange(next);
     beneath_vectors_load(&next->vectors);
 }
@@ -150,7 +154,9 @@ static int wait(const uintptr_t *to, enum dispatcher_reason reason, int64_t inst
         return EINTR;
     self->signals.waits = true;
     descriptors_open_for(self->signals.mask);
+    variables_wait(self, reason);
     int result = to ? dispatcher_wait_for(to, true, reason, instant) : dispatcher_block(reason, instant);
+    variables_waited(self);
     self->signals.waits = false;
     bool interrupted = self->signals.interrupted;
     self->signals.interrupted = false;

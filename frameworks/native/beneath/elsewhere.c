@@ -6,6 +6,7 @@
 
 #include "beneath/descriptors.h"
 #include "beneath/thread.h"
+#include "beneath/variables.h"
 #include "contexts/libc.h"
 #include "contexts/memory.h"
 #include "preemption/preemption.h"
@@ -114,8 +115,10 @@ long elsewhere_call(const struct call *call) {
         return call_kernel(call);
     }
     set_to_work(worker, call);
+    variables_wait(thread_self(), BLOCK_IO_FILE);
     while (!atomic_load(&thread_self()->elsewhere))
         dispatcher_block(BLOCK_IO_FILE, DISPATCHER_FOREVER);
+    variables_waited(thread_self());
     thread_self()->elsewhere = false;
     long result = worker->result;
     put_back(worker);

@@ -4,6 +4,7 @@
  */
 #include "beneath/arrived.h"
 #include "beneath/everywhere.h"
+#include "beneath/variables.h"
 #include "contexts/text.h"
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
@@ -28,6 +29,7 @@ static bool interrupted(enum preemption_where where) {
         return (dispatcher_guard.several && processors_answer()) || again;
     }
     here_set_inside(true);
+    variables_refresh();
     bool called = false;
     if (dispatcher_guard.several) {
         processors_answer();

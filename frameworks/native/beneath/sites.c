@@ -2,17 +2,16 @@
 
 #include <link.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "beneath/call.h"
-#include "contexts/system.h"
+#include "beneath/code.h"
+#include "beneath/probes.h"
+#include "beneath/variables.h"
 
-enum { PAGE = 4096, JUMP = 5, CALL = 2, STUB = 80 /* bytes at most */ };
+enum { CALL = 2, STUB = 80 /* bytes at most */ };
 
 struct patching {
-    const struct sites_object *objects;
-    const struct site *sites;
-    uint32_t count;
+    struct sites_table table;
     const char *wrong;
 };
 
@@ -42,15 +41,15 @@ static void remember_keeper(const uint8_t *stubs, size_t size) {
 
 /* ---- Objects ----------------------------------------------------------------------------------------------------- */
 
-static const struct sites_object *known(const struct patching *patching, const uint8_t *id, uint32_t size) {
-    for (uint32_t i = 0; i < patching->count; i++)
-        if (patching->objects[i].id_size == size && memcmp(patching->objects[i].id, id, size) == 0)
-            return &patching->objects[i];
+static const struct sites_object *known(const struct sites_table *table, const uint8_t *id, uint32_t size) {
+    for (uint32_t i = 0; i < table->head->objects; i++)
+        if (table->objects[i].id_size == size && memcmp(table->objects[i].id, id, size) == 0)
+            return &table->objects[i];
     return NULL;
 }
 
 /* By its build-id. NULL: the table has nothing of it. */
-static const struct sites_object *find(const struct patching *patching, const struct dl_phdr_info *object) {
+static const struct sites_object *find(const struct sites_table *table, const struct dl_phdr_info *object) {
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         if (part->p_type != PT_NOTE)
@@ -60,7 +59,7 @@ static const struct sites_object *find(const struct patching *patching, const st
             const ElfW(Nhdr) *head = (const ElfW(Nhdr) *)note;
             const char *name = note + sizeof *head, *data = name + ((head->n_namesz + 3) & ~3U);
             if (head->n_type == NT_GNU_BUILD_ID && head->n_namesz == 4 && memcmp(name, "GNU", 4) == 0)
-                return known(patching, (const uint8_t *)data, head->n_descsz);
+                return known(table, (const uint8_t *)data, head->n_descsz);
             note = data + ((head->n_descsz + 3) & ~3U);
         }
     }
@@ -69,37 +68,13 @@ static const struct sites_object *find(const struct patching *patching, const st
 
 /* ---- Stubs ------------------------------------------------------------------------------------------------------- */
 
-/* Memory that a jump from the object reaches: below it, because the heap is above the executable. */
-static uint8_t *map_near(uintptr_t address, size_t size) {
-    enum { STEP = 1 << 20, TRIES = 1800 };
-    for (uintptr_t tries = 1, at = address & ~(uintptr_t)(STEP - 1); tries < TRIES && tries * STEP < at; tries++) {
-        uint8_t *memory = system_mmap((void *)(at - tries * STEP), size, PROT_READ | PROT_WRITE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-        if (!system_failed(memory))
-            return memory;
-    }
-    return NULL;
-}
-
-static uint8_t *put(uint8_t *to, const void *bytes, size_t size) {
-    memcpy(to, bytes, size);
-    return to + size;
-}
-
-static uint8_t *put_jump(uint8_t *to, const uint8_t *target) {
-    int32_t distance = (int32_t)(target - (to + JUMP));
-    *to = 0xe9;
-    memcpy(to + 1, &distance, sizeof distance);
-    return to + JUMP;
-}
-
 /* Where a jump leads to that is the instruction; NULL: it is none. */
 static const uint8_t *jumped_to(const uint8_t *instruction) {
     if (*instruction == 0xeb)
         return instruction + 2 + (int8_t)instruction[1];
     int32_t distance;
     memcpy(&distance, instruction + 1, sizeof distance);
-    return *instruction == 0xe9 ? instruction + JUMP + distance : NULL;
+    return *instruction == 0xe9 ? instruction + CODE_JUMP + distance : NULL;
 }
 
 /* entry_x86_64.S says what is done and why. */
@@ -109,65 +84,72 @@ static uint8_t *put_stub(uint8_t *to, const uint8_t *code, const struct site *si
     static const uint8_t load_rcx[] = {0x48, 0xb9}, load_r11[] = {0x49, 0xbb}, call_r11[] = {0x41, 0xff, 0xd3};
     const uint8_t *behind = code + site->call + CALL, *end = code + site->size;
     uintptr_t entry = (uintptr_t)beneath_entry;
-    to = put(to, code, site->call);
-    to = put(to, lower, sizeof lower);
-    to = put(to, load_rcx, sizeof load_rcx);
-    to = put(to, &behind, sizeof behind);
-    to = put(to, load_r11, sizeof load_r11);
-    to = put(to, &entry, sizeof entry);
-    to = put(to, call_r11, sizeof call_r11);
-    to = put(to, raise, sizeof raise);
+    to = code_put(to, code, site->call);
+    to = code_put(to, lower, sizeof lower);
+    to = code_put(to, load_rcx, sizeof load_rcx);
+    to = code_put(to, &behind, sizeof behind);
+    to = code_put(to, load_r11, sizeof load_r11);
+    to = code_put(to, &entry, sizeof entry);
+    to = code_put(to, call_r11, sizeof call_r11);
+    to = code_put(to, raise, sizeof raise);
     const uint8_t *elsewhere = behind < end ? jumped_to(behind) : NULL;
     if (elsewhere)
-        return put_jump(to, elsewhere);
-    to = put(to, behind, (size_t)(end - behind));
-    return put_jump(to, end);
+        return code_put_jump(to, elsewhere);
+    to = code_put(to, behind, (size_t)(end - behind));
+    return code_put_jump(to, end);
 }
 
 static const char *patch(const struct sites_object *known, const struct site *sites, uintptr_t base) {
-    static const char unwritable[] =
-        "its code must not be changed; start it without MemoryDenyWriteExecute (PR_SET_MDWE)";
-    size_t size = ((size_t)known->count * STUB + PAGE - 1) & ~(size_t)(PAGE - 1);
-    uint8_t *stubs = map_near(base, size), *next = stubs;
+    size_t size = ((size_t)known->count * STUB + CODE_PAGE - 1) & ~(size_t)(CODE_PAGE - 1);
+    uint8_t *stubs = code_take_near(base, size), *next = stubs;
     if (!stubs)
-        return "there is no memory near its code";
+        return code_no_memory;
     if (!known->plain)
         remember_keeper(stubs, size);
     for (uint32_t i = 0; i < known->count; i++) {
         const struct site *site = &sites[known->first + i];
         uint8_t *code = (uint8_t *)(base + site->start);
-        if (site->size < JUMP || site->call + CALL > site->size || memcmp(code + site->call, "\x0f\x05", CALL) != 0)
+        if (site->size < CODE_JUMP || site->call + CALL > site->size ||
+            memcmp(code + site->call, "\x0f\x05", CALL) != 0)
             return "the list of its calls is another program's";
-        uint8_t *page = (uint8_t *)((uintptr_t)code & ~(uintptr_t)(PAGE - 1));
-        size_t pages = code + site->size > page + PAGE ? 2 * PAGE : PAGE;
-        if (system_mprotect(page, pages, PROT_READ | PROT_WRITE) < 0)
-            return unwritable;
         uint8_t *behind_stub = put_stub(next, code, site);
-        memset(put_jump(code, next), 0x90, site->size - JUMP);
+        if (!code_divert(code, site->size, next))
+            return code_unwritable;
         next = behind_stub;
-        if (system_mprotect(page, pages, PROT_READ | PROT_EXEC) < 0)
-            return unwritable;
     }
-    return system_mprotect(stubs, size, PROT_READ | PROT_EXEC) < 0 ? unwritable : NULL;
+    return code_finish(stubs, size);
 }
 
 static int patch_object(struct dl_phdr_info *object, size_t size, void *argument) {
     struct patching *patching = argument;
     (void)size;
-    const struct sites_object *found = find(patching, object);
+    const struct sites_object *found = find(&patching->table, object);
     if (found && found->count > 0)
-        patching->wrong = patch(found, patching->sites, object->dlpi_addr);
+        patching->wrong = patch(found, patching->table.sites, object->dlpi_addr);
+    if (found && !patching->wrong) {
+        uint32_t number = (uint32_t)(found - patching->table.objects);
+        variables_place(&patching->table, number, object->dlpi_addr);
+        patching->wrong = probes_put(&patching->table, number, object->dlpi_addr);
+    }
     return patching->wrong != NULL;
 }
 
-const char *sites_patch(const void *table, uint64_t size) {
-    const struct sites *head = table;
-    const struct sites_object *objects = (const struct sites_object *)(head + 1);
-    if (size < sizeof *head || head->magic != SITES_MAGIC ||
-        size != sizeof *head + head->objects * sizeof *objects + head->sites * sizeof(struct site))
+const char *sites_read(const void *memory, uint64_t size, struct sites_table *table) {
+    const struct sites *head = memory;
+    if (size < sizeof *head || head->magic != SITES_MAGIC)
         return "the list of calls is damaged";
-    struct patching patching = {
-        .objects = objects, .sites = (const struct site *)(objects + head->objects), .count = head->objects};
+    table->head = head;
+    table->objects = (const struct sites_object *)(head + 1);
+    table->sites = (const struct site *)(table->objects + head->objects);
+    table->variables = (const struct sites_variable *)(table->sites + head->sites);
+    table->probes = (const struct sites_probe *)(table->variables + head->variables);
+    table->actions = (const struct sites_action *)(table->probes + head->probes);
+    table->bytes = (const char *)(table->actions + head->actions);
+    return table->bytes + head->bytes == (const char *)memory + size ? NULL : "the list of calls is damaged";
+}
+
+const char *sites_patch(const struct sites_table *table) {
+    struct patching patching = {.table = *table};
     dl_iterate_phdr(patch_object, &patching);
     return patching.wrong;
 }

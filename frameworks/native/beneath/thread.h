@@ -14,6 +14,7 @@
 #include "process/member.h"
 
 struct robust_list_head;
+struct variables;
 
 struct beneath_thread {
     struct beneath_thread *next; /* of the records that are in no use */
@@ -32,6 +33,8 @@ struct beneath_thread {
     struct {
         catapults_int owned, waiters;
     } locks;
+
+    struct variables *variables; /* that its policy imports, and nothing tells it of: see variables.h */
 
     _Atomic bool elsewhere; /* its call has been made: see elsewhere.c */
 
