@@ -18,6 +18,7 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// A description, and the file that has it.
 pub struct Description {
@@ -122,6 +123,8 @@ struct Described<'a> {
     /// A file with its debug information.
     debug: Option<Vec<u8>>,
     symbols: Symbols,
+    /// The sections that were needed already.
+    texts: Vec<Rc<Text<'a>>>,
 }
 
 struct Resolver<'a> {
@@ -143,15 +146,20 @@ impl<'a> Described<'a> {
         if let Some(file) = debug.as_ref().and_then(|bytes| object::File::parse(&**bytes).ok()) {
             symbols.add(&file);
         }
-        Described { path: &loaded.path, bytes: &loaded.bytes, debug, symbols }
+        Described { path: &loaded.path, bytes: &loaded.bytes, debug, symbols, texts: Vec::new() }
     }
 
     /// The section that has the function.
-    fn text(&self, function: &Range<u64>) -> Option<Text<'a>> {
+    fn text(&mut self, function: &Range<u64>) -> Option<Rc<Text<'a>>> {
+        if let Some(text) = self.texts.iter().find(|text| text.has(function.start)) {
+            return Some(Rc::clone(text));
+        }
         let file = object::File::parse(self.bytes).ok()?;
         let mut sections = file.sections().filter(|section| section.kind() == SectionKind::Text);
         let section = sections.find(|one| (one.address()..one.address() + one.size()).contains(&function.start))?;
-        Some(Text::new(section.data().ok()?, section.address()))
+        let text = Rc::new(Text::new(section.data().ok()?, section.address()));
+        self.texts.push(Rc::clone(&text));
+        Some(text)
     }
 }
 
@@ -207,7 +215,9 @@ impl<'a> Resolver<'a> {
     ) -> Option<(usize, Vec<Range<u64>>)> {
         let found = self.objects.iter().map(find).enumerate().find(|(_, places)| !places.is_empty());
         match found {
-            Some((object, places)) if places.len() == 1 => return Some((object, places)),
+            Some((object, places)) if places[1..].iter().all(|place| self.objects[object].symbols.is_copy(place)) => {
+                return Some((object, places));
+            }
             Some((object, places)) => {
                 let title = format!("{} {what}s are called `{}`", places.len(), wanted.text);
                 let several = Diagnostic::error("E0528", title, wanted.at, "which of them?");
@@ -271,6 +281,11 @@ impl<'a> Resolver<'a> {
         let (at, title, help) = match found {
             Some(Found::Place(place)) => {
                 let action = Action { variable, does: Does::Set { argument: member.argument, place } };
+                if places.iter().any(|place| self.objects[object].symbols.is_copy(place)) {
+                    let why = "the compiler has made copies of it, which may have other arguments";
+                    self.refuse(&member.function, "its arguments are not known", why);
+                    return;
+                }
                 for function in places {
                     let Some(text) = self.text(object, &function, &member.function) else { continue };
                     self.entry(object, &text, &function, &member.function, action);
@@ -305,7 +320,7 @@ impl<'a> Resolver<'a> {
         self.wrong.push(Diagnostic::error("E0528", title, at, "").help(help));
     }
 
-    fn text(&mut self, object: usize, function: &Range<u64>, name: &Written) -> Option<Text<'a>> {
+    fn text(&mut self, object: usize, function: &Range<u64>, name: &Written) -> Option<Rc<Text<'a>>> {
         let text = self.objects[object].text(function);
         if text.is_none() {
             let title = format!("the code of `{}` cannot be read", name.text);

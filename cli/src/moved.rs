@@ -43,6 +43,11 @@ impl<'a> Text<'a> {
         Text { bytes, address, code, targets }
     }
 
+    /// Whether the address is in it.
+    pub fn has(&self, address: u64) -> bool {
+        (self.address..self.address + self.bytes.len() as u64).contains(&address)
+    }
+
     fn index(&self, address: u64) -> Option<usize> {
         self.code.binary_search_by_key(&address, Instruction::ip).ok()
     }

@@ -41,9 +41,17 @@ impl Symbols {
         }
     }
 
-    /// Where functions of this name are.
+    /// Where functions of this name are. Copies that the compiler has made of one, for callers of one kind, come last.
     pub fn functions(&self, name: &str) -> Vec<Range<u64>> {
-        find(&self.functions, name)
+        let mut found = find(&self.functions, name);
+        found.sort_by_key(|place| self.is_copy(place));
+        found
+    }
+
+    /// Whether it is such a copy, whose arguments may be others.
+    pub fn is_copy(&self, function: &Range<u64>) -> bool {
+        let names = self.functions.get(&function.start).map(|symbol| &symbol.names);
+        names.is_some_and(|names| names.iter().all(|name| name.contains('.')))
     }
 
     /// Where variables of this name are.

@@ -141,6 +141,7 @@ fn imports_in_the_compiler_run_one_way() {
         ("diagnostics", &[]),
         ("syntax", &[]),
         ("framework", &["syntax", "policy"]),
+        ("program", &["syntax"]),
         ("hierarchy", &["syntax", "framework", "check", "policy", "verify"]),
         ("scenario", &["syntax", "framework", "check", "policy", "verify"]),
         ("format", &["syntax", "framework", "hierarchy", "scenario"]),

@@ -44,6 +44,13 @@ impl Place {
         run
     }
 
+    fn described(&self, description: &Path, policy: &Path, program: &Path) -> Command {
+        let mut run = limited(catapults());
+        run.env("CATAPULTS_FRAMEWORKS", root().join("frameworks")).env("XDG_CACHE_HOME", self.path("cache"));
+        run.env("NO_COLOR", "1").arg("run").arg("--program").arg(description).arg(policy).arg("--").arg(program);
+        run
+    }
+
     /// What the program cannot be scheduled for, before it has said anything.
     fn refused(&self, program: &Path, why: &str) {
         let done = self.run(&library("fifo"), &[program.as_os_str()]);
@@ -94,6 +101,9 @@ fn programs_for_posix_threads_run_under_policies() {
     several_processors_run_threads_at_a_time(&place);
     the_order_is_the_policys(&place);
     priorities_are_those_of_posix(&place);
+    what_threads_wait_for_is_told(&place);
+    variables_of_programs_are_told(&place);
+    descriptions_that_cannot_be_used_are_refused(&place);
     locks_for_which_others_wait_are_told(&place);
     python_runs(&place);
     what_a_program_starts_is_its_own(&place);
@@ -137,6 +147,108 @@ fn locks_for_which_others_wait_are_told(place: &Place) {
     let order = |policy: &Path| succeeds(place, policy, &[program.as_os_str()]);
     assert_eq!(order(&library("fifo")), " one two three, one two three\n");
     assert_eq!(order(&here("locks/locks_first.sched")), " two three one, one two three\n");
+}
+
+fn what_threads_wait_for_is_told(place: &Place) {
+    let program = place.compiled(&here("variables/waits.c"), &[]);
+    let order = |policy: &Path| succeeds(place, policy, &[program.as_os_str()]);
+    assert_eq!(order(&library("fifo")), " condition thread\n");
+    assert_eq!(order(&here("variables/joins_first.sched")), " thread condition\n");
+}
+
+/// As the description of the program says, whether it was compiled to be fast, to be debugged, or at a fixed address, and
+/// where its symbols are in another file.
+fn variables_of_programs_are_told(place: &Place) {
+    const LATER: &str = " 0 1 2 3, 3 2 1 0\n";
+    let source = here("variables/served.c");
+    let order = |program: &Path, description: &str, policy: &str| {
+        let mut run = place.described(&here(&format!("variables/{description}.program")), &here(policy), program);
+        let done = run.output().unwrap();
+        assert!(done.status.success() && done.stderr.is_empty(), "{description}: {}", said(&done));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    for options in [&["-O0"][..], &["-O2"], &["-O2", "-fcf-protection"], &["-O2", "-no-pie", "-fno-pie"]] {
+        let program = place.compiled(&source, options);
+        if !options.contains(&"-O0") {
+            assert_eq!(order(&program, "served", "variables/most_first.sched"), " 3 2 1 0, 0 1 2 3\n", "{options:?}");
+        }
+        assert_eq!(order(&program, "entered", "variables/most_first.sched"), " 3 2 1 0, 0 1 2 3\n", "{options:?}");
+        assert_eq!(order(&program, "members", "variables/most_first.sched"), " 3 2 1 0, 3 2 1 0\n", "{options:?}");
+        assert_eq!(order(&program, "signed", "variables/most_first.sched"), " 0 1 2 3, 0 1 2 3\n", "{options:?}");
+        assert_eq!(order(&program, "members", "variables/served.sched"), LATER, "{options:?}");
+        assert_eq!(succeeds(place, &here("variables/served.sched"), &[program.as_os_str()]), " 0 1 2 3, 0 1 2 3\n");
+    }
+
+    let program = place.compiled(&source, &[]);
+    let symbols = place.path("served.debug");
+    let objcopy = |options: &[&OsStr]| assert!(Command::new("objcopy").args(options).status().unwrap().success());
+    objcopy(&["--only-keep-debug".as_ref(), program.as_os_str(), symbols.as_os_str()]);
+    let mut linked = OsStr::new("--add-gnu-debuglink=").to_owned();
+    linked.push(&symbols);
+    objcopy(&["--strip-all".as_ref(), linked.as_os_str(), program.as_os_str()]);
+    assert_eq!(order(&program, "served", "variables/most_first.sched"), " 3 2 1 0, 0 1 2 3\n");
+    assert_eq!(order(&program, "members", "variables/served.sched"), LATER);
+}
+
+/// With a code and a place, and the program has not started.
+fn descriptions_that_cannot_be_used_are_refused(place: &Place) {
+    let program = place.compiled(&here("variables/served.c"), &[]);
+    let slow = place.path("slow");
+    fs::rename(place.compiled(&here("variables/served.c"), &["-O0"]), &slow).unwrap();
+    let fast = place.compiled(&here("variables/served.c"), &[]);
+    assert_eq!(fast, program);
+    let refused = |program: &Path, text: &str, code: &str, why: &str| {
+        let description = place.path("refused.program");
+        fs::write(&description, format!("program served for \"served\" {{\n  {text}\n}}\n")).unwrap();
+        let done = place.described(&description, &here("variables/most_first.sched"), program).output().unwrap();
+        let said = said(&done);
+        assert_eq!(done.status.code(), Some(1), "{text}: {said}");
+        assert!(done.stdout.is_empty() && said.contains(&format!("error[{code}]: ")) && said.contains(why), "{said}");
+        assert!(said.contains("refused.program:2:"), "{said}");
+    };
+    let count = |function: &str| format!("thread int under_way = entered \"{function}\";");
+    refused(&program, "thread time under_way = entered \"take\";", "E0527", "of type `int`");
+    refused(&program, "int under_way = entered \"take\";", "E0527", "write `thread int`");
+    refused(&program, "thread int under_way = variable \"served\";", "E0527", "without `thread`");
+    refused(
+        &program,
+        "thread int under_way = called \"take\";",
+        "E0527",
+        "expected `entered`, `left`, `variable` or `member`",
+    );
+    refused(&program, "thread int owns = entered \"take\";", "E0527", "the host keeps a variable `owns` itself");
+    let twice = format!("{0}\n  {0}", count("take"));
+    let description = place.path("twice.program");
+    fs::write(&description, format!("program served for \"served\" {{ {twice} }}")).unwrap();
+    let done = place.described(&description, &here("variables/most_first.sched"), &program).output().unwrap();
+    assert!(said(&done).contains("error[E0527]: the variable `under_way` is described twice"), "{}", said(&done));
+    refused(&program, &count("begin_reqest"), "E0528", "did you mean `begin_request`?");
+    refused(
+        &program,
+        "thread int under_way = member \"requests\" \"weight\" of argument 1 of \"take\";",
+        "E0528",
+        "no structure `requests`",
+    );
+    refused(
+        &program,
+        "thread int under_way = member \"request\" \"wait\" of argument 1 of \"take\";",
+        "E0528",
+        "no member `wait`",
+    );
+    refused(
+        &program,
+        "thread int under_way = member \"request\" \"kind\" of argument 9 of \"take\";",
+        "E0527",
+        "the numbers 1 to 6",
+    );
+    refused(&slow, "thread int under_way = left \"end_request\";", "E0529", "no room for a jump");
+
+    // A policy imports something else: it is said, and the program runs.
+    let description = place.path("other.program");
+    fs::write(&description, "program served for \"served\" { thread int under_way = entered \"take\"; }").unwrap();
+    let done = place.described(&description, &here("variables/served.sched"), &program).output().unwrap();
+    assert!(done.status.success(), "{}", said(&done));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("has no variable `served`"), "{}", said(&done));
 }
 
 /// The owner of a mutex goes on before a thread of a priority between its own and that of a thread that waits for it.

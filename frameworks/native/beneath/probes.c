@@ -120,7 +120,7 @@ static const char *put_all(const struct sites_table *table, uint32_t object, uin
     return NULL;
 }
 
-const char *probes_put(const struct sites_table *table, uint32_t object, uintptr_t base) {
+const char *probes_put(const struct sites_table *table, uint32_t object, uintptr_t base, uintptr_t begin) {
     size_t size = 0;
     for (uint32_t i = 0; i < table->head->probes; i++)
         if (table->probes[i].object == object)
@@ -128,7 +128,7 @@ const char *probes_put(const struct sites_table *table, uint32_t object, uintptr
     if (size == 0)
         return NULL;
     size = (size + CODE_PAGE - 1) & ~(size_t)(CODE_PAGE - 1);
-    uint8_t *stubs = code_take_near(base, size);
+    uint8_t *stubs = code_take_near(begin, size);
     if (!stubs)
         return code_no_memory;
     const char *wrong = put_all(table, object, base, stubs, false);

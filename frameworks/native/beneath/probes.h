@@ -6,7 +6,8 @@
 
 #include "beneath/sites.h"
 
-/* Puts those of the object with this number in the table, which is loaded at `base`. NULL, or what is wrong. */
-const char *probes_put(const struct sites_table *table, uint32_t object, uintptr_t base);
+/* Puts those of the object with this number in the table, which is loaded at `base` and begins at `begin`. NULL, or
+ * what is wrong. */
+const char *probes_put(const struct sites_table *table, uint32_t object, uintptr_t base, uintptr_t begin);
 
 #endif

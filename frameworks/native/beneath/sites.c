@@ -99,9 +99,9 @@ static uint8_t *put_stub(uint8_t *to, const uint8_t *code, const struct site *si
     return code_put_jump(to, end);
 }
 
-static const char *patch(const struct sites_object *known, const struct site *sites, uintptr_t base) {
+static const char *patch(const struct sites_object *known, const struct site *sites, uintptr_t base, uintptr_t near) {
     size_t size = ((size_t)known->count * STUB + CODE_PAGE - 1) & ~(size_t)(CODE_PAGE - 1);
-    uint8_t *stubs = code_take_near(base, size), *next = stubs;
+    uint8_t *stubs = code_take_near(near, size), *next = stubs;
     if (!stubs)
         return code_no_memory;
     if (!known->plain)
@@ -120,16 +120,25 @@ static const char *patch(const struct sites_object *known, const struct site *si
     return code_finish(stubs, size);
 }
 
+/* Where the object begins: not at its base, if it was linked for a fixed address. */
+static uintptr_t begin_of(const struct dl_phdr_info *object) {
+    uintptr_t begin = UINTPTR_MAX;
+    for (int i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_LOAD && object->dlpi_phdr[i].p_vaddr < begin)
+            begin = object->dlpi_phdr[i].p_vaddr;
+    return object->dlpi_addr + (begin == UINTPTR_MAX ? 0 : begin);
+}
+
 static int patch_object(struct dl_phdr_info *object, size_t size, void *argument) {
     struct patching *patching = argument;
     (void)size;
     const struct sites_object *found = find(&patching->table, object);
     if (found && found->count > 0)
-        patching->wrong = patch(found, patching->table.sites, object->dlpi_addr);
+        patching->wrong = patch(found, patching->table.sites, object->dlpi_addr, begin_of(object));
     if (found && !patching->wrong) {
         uint32_t number = (uint32_t)(found - patching->table.objects);
         variables_place(&patching->table, number, object->dlpi_addr);
-        patching->wrong = probes_put(&patching->table, number, object->dlpi_addr);
+        patching->wrong = probes_put(&patching->table, number, object->dlpi_addr, begin_of(object));
     }
     return patching->wrong != NULL;
 }

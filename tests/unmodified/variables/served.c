@@ -1,5 +1,5 @@
-/* Threads serve requests. Who runs next when all can go on is the policy's. Says in which order they do: by requests that
- * are under way, by what they were asked for, and once those have ended. */
+/* Threads serve requests. Who runs next when all can go on is the policy's. Says in which order they do: by requests
+ * that are under way, by what they were asked for, and once those have ended. */
 #include <semaphore.h>
 
 #include "../check.h"
@@ -13,7 +13,7 @@ struct request {
 };
 
 int served;
-static sem_t begin[THREADS], go_on[THREADS], end[THREADS];
+static sem_t begin[THREADS], go_on[THREADS], end[THREADS], has_served;
 static volatile int work;
 
 __attribute__((noinline)) static int begin_request(int number) {
@@ -29,7 +29,7 @@ __attribute__((noinline)) static int end_request(int number) {
 }
 
 __attribute__((noinline)) int take(struct request *request, int number) {
-    work += request->kind + number;
+    work += request->kind + request->weight + request->urgency + number;
     return work;
 }
 
@@ -50,6 +50,7 @@ static void *serve(void *argument) {
     for (int i = 0; i < number; i++)
         end_request(i);
     served++;
+    sem_post(&has_served);
     sem_wait(&end[number]);
     printf(" %d", number);
     return NULL;
@@ -57,6 +58,7 @@ static void *serve(void *argument) {
 
 int main(void) {
     pthread_t threads[THREADS];
+    CHECK(sem_init(&has_served, 0, 0) == 0);
     for (long i = 0; i < THREADS; i++) {
         CHECK(sem_init(&begin[i], 0, 0) == 0 && sem_init(&go_on[i], 0, 0) == 0 && sem_init(&end[i], 0, 0) == 0);
         CHECK(pthread_create(&threads[i], NULL, serve, (void *)i) == 0);
@@ -64,8 +66,9 @@ int main(void) {
     }
     for (int i = 0; i < THREADS; i++)
         sem_post(&go_on[i]);
-    while (served < THREADS)
-        sched_yield();
+    for (int i = 0; i < THREADS; i++)
+        sem_wait(&has_served);
+    CHECK(served == THREADS);
     printf(",");
     for (int i = 0; i < THREADS; i++)
         sem_post(&end[i]);
