@@ -29,10 +29,12 @@ impl Symbols {
             if symbol.is_undefined() || symbol.size() == 0 || name.is_empty() || chooses {
                 continue;
             }
-            let known = match symbol.kind() {
-                SymbolKind::Text => &mut self.functions,
-                SymbolKind::Data => &mut self.variables,
-                _ => continue,
+            let known = if symbol.kind() == SymbolKind::Text {
+                &mut self.functions
+            } else if symbol.kind() == SymbolKind::Data {
+                &mut self.variables
+            } else {
+                continue;
             };
             let entry = known.entry(symbol.address()).or_insert(Symbol { size: symbol.size(), names: Vec::new() });
             if !entry.names.iter().any(|one| one == name) {

@@ -147,16 +147,16 @@ impl Reader<'_> {
         let member = self.text("the name of its member, as a string")?;
         self.parser.expect_word("of")?;
         self.parser.expect_word("argument")?;
-        let argument = match self.parser.token.kind {
-            TokenKind::Number(number @ 1..=ARGUMENTS) => number.to_le_bytes()[0],
-            TokenKind::Number(_) => {
-                let title = format!("arguments have the numbers 1 to {ARGUMENTS}");
-                let wrong = Diagnostic::error(CODE, title, self.parser.token.at, "not one of these");
-                let help = "those that are no numbers with a fraction count; `this` is the first of a member function";
-                return Err(self.parser.report(wrong.help(help)));
-            }
-            _ => return Err(self.parser.expected("the number of an argument")),
+        let TokenKind::Number(number) = self.parser.token.kind else {
+            return Err(self.parser.expected("the number of an argument"));
         };
+        if !(1..=ARGUMENTS).contains(&number) {
+            let title = format!("arguments have the numbers 1 to {ARGUMENTS}");
+            let wrong = Diagnostic::error(CODE, title, self.parser.token.at, "not one of these");
+            let help = "those that are no numbers with a fraction count; `this` is the first of a member function";
+            return Err(self.parser.report(wrong.help(help)));
+        }
+        let argument = number.to_le_bytes()[0];
         self.parser.advance();
         self.parser.expect_word("of")?;
         let function = self.text("the name of a function, as a string")?;
