@@ -1,5 +1,5 @@
 //! Embeds what the command needs, so that it works alone: the pages of `docs/errors` for `catapults explain`, the library in
-//! `policies` for `catapults new`, and the tree of frameworks and policies. A file is registered by being there.
+//! `policies` for `catapults new`, and the tree of frameworks, policies and descriptions of programs. A file is registered by being there.
 
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
@@ -69,7 +69,7 @@ fn written(name: &str, content: &[u8]) -> io::Result<()> {
 /// An archive of what is written out where nothing else of Catapults is. It is a function of names and contents.
 fn tree(root: &Path) -> io::Result<Vec<u8>> {
     let mut files = vec![root.join("scripts/built-for.mk"), root.join("LICENSE-APACHE"), root.join("LICENSE-MIT")];
-    for folder in ["frameworks", "policies"] {
+    for folder in ["frameworks", "policies", "programs"] {
         collect(&root.join(folder), &mut files)?;
     }
     files.sort();

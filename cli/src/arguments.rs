@@ -333,7 +333,7 @@ pub struct Manual {
     pub force: bool,
 }
 
-/// Write out the frameworks and policies that are in this command
+/// Write out the frameworks, policies and descriptions of programs that are in this command
 ///
 /// The folders `frameworks` and `policies` are made in the folder: headers to include, sources of the runtime, policies to
 /// start from. `make -C FOLDER/frameworks/native` builds the runtime there.

@@ -1,4 +1,4 @@
-//! The frameworks and policies that are in this command, for machines where nothing else of Catapults is.
+//! The frameworks, policies and descriptions of programs that are in this command, for machines where nothing else of Catapults is.
 
 use crate::cache;
 use crate::console::Console;

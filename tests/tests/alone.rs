@@ -217,7 +217,7 @@ fn without_a_c_compiler_it_says_what_to_install() {
 #[test]
 fn a_tree_is_unpacked_into_a_new_folder_only() {
     let alone = Alone::new();
-    assert_eq!(succeeds(&alone.run(&["unpack", "tree"])), "tree (frameworks and policies)\n");
+    assert_eq!(succeeds(&alone.run(&["unpack", "tree"])), "tree (frameworks, policies, programs)\n");
     succeeds(&alone.run(&["unpack", "tree"]));
     let other = alone.run(&["unpack", "home"]);
     assert!(said(&other).contains("error[E0520]: something of this name exists already"), "{}", said(&other));

@@ -14,5 +14,5 @@ pub fn unpack(console: &Console, arguments: &Unpack) -> Result<(), Failure> {
         return Err(Failure::of_file("E0520", folder, "something of this name exists already", help));
     }
     embedded::write_out(folder).map_err(|error| unwritable("FOLDER", folder, &error))?;
-    console.result(&format!("{} (frameworks and policies)\n", folder.display()))
+    console.result(&format!("{} (frameworks, policies, programs)\n", folder.display()))
 }
