@@ -9,8 +9,6 @@
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
 
-enum { SIGNALS = 64, FIRST_OF_LIBC = 32 };
-
 /* What the application has asked for. The kernel has `came` instead of a handler. */
 static struct kernel_action actions[SIGNALS];
 
@@ -30,7 +28,7 @@ static siginfo_t *kept_here(int signal) {
     return (siginfo_t *)here()->beneath.kept[signal - 1];
 }
 
-static uint64_t bit(int signal) { return UINT64_C(1) << (signal - 1); }
+static void forget(volatile uint64_t *set, uint64_t signals) { __atomic_fetch_and(set, ~signals, __ATOMIC_SEQ_CST); }
 
 static bool has_handler(int signal) {
     return actions[signal - 1].handler != SIG_DFL && actions[signal - 1].handler != SIG_IGN;
@@ -55,8 +53,9 @@ static void came(int signal, siginfo_t *info, void *context) {
     ucontext_t *interrupted = context;
     if (here_inside() && !is_fault(signal, info)) {
         *kept_here(signal) = *info;
-        __atomic_fetch_or(&here()->beneath.arrived, bit(signal), __ATOMIC_SEQ_CST); /* others may interrupt this */
-        signal_set_word(&interrupted->uc_sigmask, signal_word(&interrupted->uc_sigmask) | bit(signal));
+        __atomic_fetch_or(&here()->beneath.arrived, signal_bit(signal),
+                          __ATOMIC_SEQ_CST); /* others may interrupt this */
+        signal_set_word(&interrupted->uc_sigmask, signal_word(&interrupted->uc_sigmask) | signal_bit(signal));
         return;
     }
     struct kernel_action action = actions[signal - 1];
@@ -77,7 +76,7 @@ static void came(int signal, siginfo_t *info, void *context) {
     if (!inside) {
         /* Other threads may run in the middle of the handler, but not here. */
         signal_mask(~UINT64_C(0));
-        uint64_t mask = here()->signals.mask | action.mask | (action.flags & SA_NODEFER ? 0 : bit(signal));
+        uint64_t mask = here()->signals.mask | action.mask | (action.flags & SA_NODEFER ? 0 : signal_bit(signal));
         here()->signals.mask = thread_self()->signals.mask = mask & ~never_blocked;
         signal_mask(mask & ~never_blocked);
     }
@@ -90,6 +89,21 @@ static void came(int signal, siginfo_t *info, void *context) {
     /* The kernel restores what the frame says: what the handler has made of it. */
     signal_mask(~UINT64_C(0));
     here()->signals.mask = thread_self()->signals.mask = signal_word(&interrupted->uc_sigmask) & ~never_blocked;
+}
+
+/* The kernel discards only what pends in the kernel. */
+static void discard(int signal) {
+    dispatcher_enter();
+    for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
+        pending_forget(&thread_of(t)->signals.pending, signal_bit(signal));
+    forget(&common.arrived, signal_bit(signal));
+    dispatcher_leave();
+    forget(&here()->beneath.arrived, signal_bit(signal));
+}
+
+static bool is_ignored(int signal, const struct kernel_action *action) {
+    return action->handler == SIG_IGN || (action->handler == SIG_DFL && (signal == SIGCHLD || signal == SIGCONT ||
+                                                                         signal == SIGURG || signal == SIGWINCH));
 }
 
 long arrived_sigaction(const struct call *call) {
@@ -117,6 +131,8 @@ long arrived_sigaction(const struct call *call) {
         actions[signal - 1] = result < 0 ? old : wanted;
         if (result < 0)
             return result;
+        if (is_ignored(signal, &wanted))
+            discard(signal);
     }
     if (before)
         *before = old;
@@ -142,10 +158,10 @@ uint64_t arrived_start(void) {
 bool arrived_any(uint64_t signals) { return (here()->beneath.arrived | common.arrived) & signals; }
 
 bool arrived_for(const struct beneath_thread *thread) {
-    return (thread->signals.pending | here()->beneath.arrived | common.arrived) & ~thread->signals.mask;
+    uint64_t open = ~thread->signals.mask;
+    return (thread->signals.pending.set & (open | thread->signals.awaited)) |
+           ((here()->beneath.arrived | common.arrived) & open);
 }
-
-static void forget(volatile uint64_t *set, uint64_t signals) { __atomic_fetch_and(set, ~signals, __ATOMIC_SEQ_CST); }
 
 /* Leaves what has come here to all. */
 static void share(void) {
@@ -185,7 +201,7 @@ void arrived_interrupt(void) {
 }
 
 void arrived_retarget(struct beneath_thread *ending) {
-    ending->signals.pending = 0;
+    pending_forget(&ending->signals.pending, ~UINT64_C(0));
     descriptors_close();
     if (arrived_any(~UINT64_C(0)))
         arrived_interrupt();
@@ -208,12 +224,12 @@ uint64_t arrived_blocked_by_all(void) {
     return blocked & ~never_blocked;
 }
 
-/* Fails in a handler on the stack that is in use: that stays until the next switch. */
+/* Fails while the caller is in a handler on the stack that is in use: then once it has left that, see arrived_leave. */
 static void use_stack(const stack_t *stack) {
     here()->signals.stack.base = stack->ss_sp;
     here()->signals.stack.size = stack->ss_size;
     here()->signals.stack.flags = stack->ss_flags;
-    system_sigaltstack(stack, NULL); /* see above */
+    here()->beneath.stack_is_anothers = system_sigaltstack(stack, NULL) == -EPERM;
 }
 
 void arrived_exchange(struct beneath_thread *thread) {
@@ -238,22 +254,17 @@ void arrived_idle(void) {
 
 /* Takes one of these that is for the thread. False: there is none. */
 static bool take_one(struct beneath_thread *self, uint64_t open, siginfo_t *info) {
-    uint64_t pending = self->signals.pending & open;
     uint64_t own = here()->beneath.arrived & open, others = common.arrived & open;
-    if (own) {
-        *info = *kept_here(__builtin_ctzll(own) + 1);
-        forget(&here()->beneath.arrived, own & -own);
-    } else if (others) {
+    if (pending_take(&self->signals.pending, open, info))
+        return true;
+    if (others) { /* they have come earlier */
         *info = common.kept[__builtin_ctzll(others)];
         common.arrived &= ~(others & -others);
-    } else if (pending) {
-        *info = (siginfo_t){.si_signo = __builtin_ctzll(pending) + 1,
-                            .si_code = SI_TKILL,
-                            .si_pid = system_getpid(),
-                            .si_uid = (uid_t)system_call(SYS_getuid, 0, 0, 0, 0)};
-        self->signals.pending &= ~(pending & -pending);
+    } else if (own) {
+        *info = *kept_here(__builtin_ctzll(own) + 1);
+        forget(&here()->beneath.arrived, own & -own);
     }
-    return own | others | pending;
+    return own | others;
 }
 
 /* The thread sends them to its kernel thread, one after the other, while it is not within dispatcher_enter: there it
@@ -278,6 +289,8 @@ static __attribute__((noinline)) void leave_for_signals(void) {
 }
 
 bool arrived_leave(void) {
+    if (__builtin_expect(here()->beneath.stack_is_anothers, 0))
+        use_stack(&thread_self()->signals.stack);
     if (__builtin_expect(!arrived_for(thread_self()), 1)) {
         here_set_inside(false);
         if (__builtin_expect(!(here()->beneath.arrived & ~here()->signals.mask), 1))
@@ -298,7 +311,7 @@ long arrived_sigpending(const struct call *call) {
         return -EINVAL;
     long result = system_call(SYS_rt_sigpending, (long)&pending, SIGNALS_SIZE, 0, 0);
     const struct beneath_thread *self = thread_self();
-    pending |= (self->signals.pending | here()->beneath.arrived | common.arrived) & self->signals.mask;
+    pending |= (self->signals.pending.set | here()->beneath.arrived | common.arrived) & self->signals.mask;
     memcpy((void *)call->first, &pending, (size_t)call->second);
     return result;
 }
@@ -388,7 +401,30 @@ static void interrupt_elsewhere(const struct beneath_thread *thread) {
         processors_interrupt(other);
 }
 
-static long send_to(int number, int signal, const struct call *call) {
+long arrived_direct(struct beneath_thread *thread, const siginfo_t *info) {
+    int signal = info->si_signo;
+    bool awaited = thread->signals.awaited & signal_bit(signal), blocked = thread->signals.mask & signal_bit(signal);
+    if (!has_handler(signal) && !blocked && !awaited) { /* the effect is the process's, whatever the caller blocks */
+        uint64_t mask = signal_mask_now();
+        signal_mask(mask & ~signal_bit(signal));
+        long result = system_tgkill(system_getpid(), system_gettid(), signal);
+        signal_mask(mask);
+        return result;
+    }
+    long result = pending_add(&thread->signals.pending, info);
+    if (result < 0 || (blocked && !awaited))
+        return result;
+    if (may_interrupt(thread)) {
+        interrupt(thread);
+        dispatcher_unblocked();
+    } else if (dispatcher_guard.several) {
+        interrupt_elsewhere(thread);
+    }
+    return 0;
+}
+
+/* `given`: its data, if the caller has said them. */
+static long send_to(int number, int signal, const siginfo_t *given, const struct call *call) {
     struct beneath_thread *thread = thread_numbered(number);
     if (!thread)
         return call_kernel(call);
@@ -396,27 +432,17 @@ static long send_to(int number, int signal, const struct call *call) {
         return -EINVAL;
     if (signal == 0)
         return 0;
-    bool blocked = thread->signals.mask & bit(signal);
-    if (!has_handler(signal) && !blocked) { /* the effect is the process's, whatever the caller blocks */
-        uint64_t mask = signal_mask_now();
-        signal_mask(mask & ~bit(signal));
-        long result = system_tgkill(system_getpid(), system_gettid(), signal);
-        signal_mask(mask);
-        return result;
-    }
-    thread->signals.pending |= bit(signal);
-    if (!blocked && may_interrupt(thread)) {
-        interrupt(thread);
-        dispatcher_unblocked();
-    } else if (!blocked && dispatcher_guard.several) {
-        interrupt_elsewhere(thread);
-    }
-    return 0;
+    siginfo_t info = {
+        .si_code = SI_TKILL, .si_pid = system_getpid(), .si_uid = (uid_t)system_call(SYS_getuid, 0, 0, 0, 0)};
+    if (given)
+        info = *given;
+    info.si_signo = signal;
+    return arrived_direct(thread, &info);
 }
 
-long arrived_send(int number, int signal, const struct call *call) {
+long arrived_send(int number, int signal, const siginfo_t *given, const struct call *call) {
     dispatcher_enter();
-    long result = send_to(number, signal, call);
+    long result = send_to(number, signal, given, call);
     dispatcher_leave();
     return result;
 }
@@ -452,6 +478,7 @@ long arrived_sigtimedwait(const struct call *call) {
     int64_t end = time ? instant_after(time) : DISPATCHER_FOREVER;
     if (end < 0 || call->fourth != SIGNALS_SIZE)
         return -EINVAL;
+    struct beneath_thread *self = thread_self();
     bool interrupted = false;
     for (int64_t pause = LOOK_FIRST;; pause = pause < LOOK_LAST ? pause * 2 : pause) {
         siginfo_t info;
@@ -466,11 +493,14 @@ long arrived_sigtimedwait(const struct call *call) {
         if (result != -EAGAIN || clock_now() >= end)
             return result;
         int64_t soon = instant_in(pause);
-        interrupted = thread_wait_alone(BLOCK_SIGNAL, soon < end ? soon : end) == EINTR;
+        self->signals.awaited = *set;
+        thread_wait_alone(BLOCK_SIGNAL, soon < end ? soon : end);
+        self->signals.awaited = 0;
+        interrupted = arrived_for(self); /* a handler comes, not what it waits for */
     }
 }
 
 void arrived_restart(struct beneath_thread *self) {
-    self->signals.pending = 0;
+    pending_forget(&self->signals.pending, ~UINT64_C(0));
     here()->beneath.arrived = common.arrived = 0;
 }

@@ -16,8 +16,11 @@ long arrived_sigaltstack(const struct call *call);
 long arrived_sigpending(const struct call *call);
 long arrived_sigsuspend(const struct call *call);
 long arrived_sigtimedwait(const struct call *call);
-/* To one thread: tkill and tgkill. */
-long arrived_send(int number, int signal, const struct call *call);
+/* To one thread: tkill, tgkill, and with its data rt_tgsigqueueinfo. */
+long arrived_send(int number, int signal, const siginfo_t *given, const struct call *call);
+
+/* The same within dispatcher_enter, from this process: 0 or -EAGAIN. May run other threads. */
+long arrived_direct(struct beneath_thread *thread, const siginfo_t *info);
 
 /* While the call waits the thread blocks these; the second ends that. NULL: nothing changes. */
 void arrived_mask_for_a_wait(const uint64_t *mask);

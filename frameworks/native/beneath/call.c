@@ -17,6 +17,7 @@
 #include "beneath/robust.h"
 #include "beneath/sites.h"
 #include "beneath/thread.h"
+#include "beneath/timers.h"
 #include "beneath/variables.h"
 #include "beneath/waits.h"
 #include "contexts/text.h"
@@ -194,9 +195,9 @@ static long perform(struct call *call) {
         dispatcher_yield();
         return 0;
     case SYS_tgkill:
-        return arrived_send((int)call->second, (int)call->third, call);
+        return arrived_send((int)call->second, (int)call->third, NULL, call);
     case SYS_tkill:
-        return arrived_send((int)call->first, (int)call->second, call);
+        return arrived_send((int)call->first, (int)call->second, NULL, call);
     case SYS_rt_sigaction:
         return arrived_sigaction(call);
     case SYS_rt_sigprocmask:
@@ -205,6 +206,12 @@ static long perform(struct call *call) {
         return arrived_sigaltstack(call);
     case SYS_rt_sigpending:
         return arrived_sigpending(call);
+    case SYS_timer_create:
+        return timers_create(call);
+    case SYS_timer_delete:
+        return timers_delete(call);
+    case SYS_timer_getoverrun:
+        return timers_overrun(call);
     case SYS_prctl:
         return property(call);
     case SYS_seccomp:
@@ -212,7 +219,7 @@ static long perform(struct call *call) {
     case SYS_io_uring_setup:
         return make_ring(call);
     case SYS_rt_tgsigqueueinfo:
-        return arrived_send((int)call->second, (int)call->third, call);
+        return arrived_send((int)call->second, (int)call->third, (const siginfo_t *)call->fourth, call);
     case SYS_sched_setaffinity: /* of a kernel thread, on which others run as well */
         return dispatcher_guard.several ? -ENOSYS : for_one_of(call);
     case SYS_sched_getaffinity:

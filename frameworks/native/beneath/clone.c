@@ -16,6 +16,7 @@
 #include "beneath/elsewhere.h"
 #include "beneath/futex.h"
 #include "beneath/robust.h"
+#include "beneath/timers.h"
 #include "beneath/variables.h"
 #include "contexts/memory.h"
 #include "contexts/text.h"
@@ -313,7 +314,7 @@ void thread_exit(void) {
     arrived_retarget(self);
     dispatcher_unblocked();
     dispatcher_own_turn();
-    self->signals.pending = 0;
+    pending_forget(&self->signals.pending, ~UINT64_C(0));
     self->member.word = 0;
     strike_number(self);
     beneath_on_stack(here()->beneath.last_stack, end, self);
@@ -332,6 +333,7 @@ void thread_restart(void) {
         if (t == &self->member.dispatched)
             continue;
         thread_of(t)->member.word = 0;
+        pending_forget(&thread_of(t)->signals.pending, ~UINT64_C(0));
         strike_number(thread_of(t));
         thread_give(thread_of(t));
     }
@@ -341,6 +343,7 @@ void thread_restart(void) {
     descriptors_restart();
     elsewhere_restart();
     arrived_restart(self);
+    timers_restart();
     preempt_restart();
     processor_time_restart();
     struct catapults_value values[SCHEDULING_VALUES];

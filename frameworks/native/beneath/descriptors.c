@@ -13,6 +13,7 @@
 #include "beneath/arrived.h"
 #include "beneath/elsewhere.h"
 #include "beneath/instant.h"
+#include "beneath/timers.h"
 #include "contexts/memory.h"
 #include "process/driver.h"
 #include "process/kernel_threads.h"
@@ -192,7 +193,7 @@ static void sleep_until(int64_t instant) {
         atomic_fetch_add(&sleeps, 1);
         atomic_store(&sleeper, processor_here());
     }
-    if (arrived_any(~mask) || elsewhere_any()) {
+    if (arrived_any(~mask) || elsewhere_any() || timers_any()) {
         limit = (struct timespec){0};
         until = &limit;
     }
@@ -225,6 +226,7 @@ static void poll_descriptors(int64_t instant) {
         sleep_until(instant);
     }
     elsewhere_attend();
+    timers_attend();
     if (arrived_any(~UINT64_C(0)))
         arrived_interrupt();
 }

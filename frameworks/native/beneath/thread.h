@@ -9,6 +9,7 @@
 #include <poll.h>
 
 #include "beneath/call.h"
+#include "beneath/pending.h"
 #include "beneath/scheduling.h"
 #include "beneath/vectors.h"
 #include "process/member.h"
@@ -54,12 +55,13 @@ struct beneath_thread {
 
     /* See arrived.c. */
     struct {
-        uint64_t mask;    /* that it blocks */
-        uint64_t pending; /* for it alone */
-        bool interrupted; /* its wait has ended for one of them */
-        bool waits;       /* in a wait that may end so */
-        bool broken;      /* a handler without SA_RESTART has run */
-        stack_t stack;    /* for handlers */
+        uint64_t mask;          /* that it blocks */
+        uint64_t awaited;       /* for these it waits, though it may block them */
+        struct pending pending; /* for it alone */
+        bool interrupted;       /* its wait has ended for one of them */
+        bool waits;             /* in a wait that may end so */
+        bool broken;            /* a handler without SA_RESTART has run */
+        stack_t stack;          /* for handlers */
     } signals;
 
     struct stack nowhere; /* the runtime has no stack of its: what it is told of it */

@@ -62,9 +62,10 @@ struct here {
         volatile bool inside;      /* it is in the runtime: whatever calls the kernel now is not an application's */
         volatile uint64_t arrived; /* signals that came meanwhile, and their data: see beneath/arrived.c */
         uint64_t kept[64][16];
-        uint32_t done;      /* the number of the last call of everywhere.c */
-        int64_t *variables; /* of the thread that runs, for code that probes.c puts into the program */
-        char *last_stack;   /* its top: threads end on it, because theirs is NPTL's again before they are gone */
+        bool stack_is_anothers; /* its stack for handlers is that of a thread that ran before */
+        uint32_t done;          /* the number of the last call of everywhere.c */
+        int64_t *variables;     /* of the thread that runs, for code that probes.c puts into the program */
+        char *last_stack;       /* its top: threads end on it, because theirs is NPTL's again before they are gone */
     } beneath;
 #endif
 };

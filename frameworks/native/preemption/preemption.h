@@ -43,6 +43,11 @@ typedef bool preemption_may_be_left(uintptr_t instruction);
 /* Called once, before the rest. Returns 0 or an error number. */
 int preemption_start(preemption_interrupted *interrupted, preemption_may_be_left *may_be_left);
 
+/* For what else sends PREEMPTION_SIGNAL, and wants nothing but a look: called first in the handler, wherever the
+ * program is. Whether it was that. */
+typedef bool preemption_sent(const siginfo_t *info);
+void preemption_other(preemption_sent *sent);
+
 /* The calling kernel thread can be interrupted from now on. Its signal mask is that of all threads that it runs: a
  * thread that blocks more signals is not left. Returns 0 or an error number. */
 int preemption_attach(void);

@@ -19,6 +19,7 @@ static preemption_may_be_left nothing, *may_be_left = nothing;
 static _Atomic uint64_t opened;   /* signals that all kernel threads are to unblock */
 static _Atomic pid_t first, ours; /* the first kernel thread attached, and its process */
 static struct sigaction before;   /* the disposition before ours */
+static preemption_sent *_Atomic other;
 
 static void handle(int signal, siginfo_t *info, void *context);
 static bool is_ours(const siginfo_t *info);
@@ -39,6 +40,8 @@ int preemption_start(preemption_interrupted *function, preemption_may_be_left *a
     int error = -system_sigaction(PREEMPTION_SIGNAL, NULL, &before);
     return error ? error : preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART, 0);
 }
+
+void preemption_other(preemption_sent *sent) { atomic_store(&other, sent); }
 
 int preemption_attach(void) {
     pid_t process = system_getpid();
@@ -132,7 +135,9 @@ static void handle(int signal, siginfo_t *info, void *context) {
 /* When too many signals pend (RLIMIT_SIGPENDING), the kernel cannot say who sent one. It then looks like a kill by
  * process 0, and may be ours. */
 static bool is_ours(const siginfo_t *info) {
-    return preemption_timer_sent(info) || (info->si_code == SI_TKILL && info->si_pid == system_getpid()) ||
+    preemption_sent *sent = atomic_load(&other);
+    return (sent && sent(info)) || preemption_timer_sent(info) ||
+           (info->si_code == SI_TKILL && info->si_pid == system_getpid()) ||
            (info->si_code == SI_USER && info->si_pid == 0);
 }
 
