@@ -56,7 +56,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb ltp page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -311,6 +311,11 @@ weather: setup-build+demo+rabbit+freertos ## The weather station on every host: 
 mariadb: setup-build+demo+mariadb ## MariaDB as Debian has it, under the kernel's scheduler and under policies; last line: mariadb: reached N of M
 	@$(MAKE) programs frameworks
 	@$(BUILD)/bin/catapults-bench mariadb
+
+REPEAT ?= 1
+ltp: setup-build ## Ask clauses of POSIX under NPTL and under policies, REPEAT=1 times; last line: posix: N differences of N verdicts
+	@$(MAKE) programs frameworks/native/all $(BUILD)/policies/fifo.so $(BUILD)/policies/round_robin.so $(BUILD)/policies/edf.so
+	@CATAPULTS_TESTED=$(CATAPULTS) cargo run --release --quiet --locked -p catapults-tests --bin ltp -- --repeat $(REPEAT)
 
 clean: ## Remove all that was built
 	@rm -rf $(BUILD) $(CARGO_TARGET_DIR)

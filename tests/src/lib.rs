@@ -13,6 +13,7 @@ pub mod host;
 pub mod mutants;
 pub mod packets;
 pub mod policies;
+pub mod posix;
 pub mod promises;
 pub mod recorded;
 pub mod replay;
