@@ -29,9 +29,10 @@ fn paths_named_in_documents_exist() {
 #[test]
 fn every_error_code_has_a_page_and_a_test() {
     let mut used = BTreeMap::new();
-    for source in
-        tracked(|path| path.ends_with(".rs") && (path.starts_with("compiler/src") || path.starts_with("cli/src")))
-    {
+    for source in tracked(|path| {
+        path.ends_with(".rs") && (path.starts_with("compiler/src") || path.starts_with("cli/src"))
+            || path.ends_with(".c") && path.starts_with("frameworks/native/beneath/")
+    }) {
         for code in codes(&text(&source)) {
             used.entry(code).or_insert(source.clone());
         }

@@ -108,6 +108,8 @@ fn programs_for_posix_threads_run_under_policies() {
     python_runs(&place);
     what_a_program_starts_is_its_own(&place);
     what_cannot_be_run_is_refused(&place);
+    code_that_must_not_be_written_is_replaced(&place);
+    filters_must_leave_what_the_runtime_needs(&place);
 }
 
 fn programs_do_what_they_do(place: &Place) {
@@ -319,4 +321,33 @@ fn what_cannot_be_run_is_refused(place: &Place) {
     let note = place.path("note.s");
     fs::write(&note, ".section .note.go.buildid, \"a\", @note\n.long 4, 4, 4\n.ascii \"Go\\0\\0\"\n.long 0\n").unwrap();
     place.refused(&place.compiled(&source, &[note.to_str().unwrap()]), "it was written in Go");
+}
+
+/// The kernel refuses to execute what was written: the changed pages are those of a file then.
+fn code_that_must_not_be_written_is_replaced(place: &Place) {
+    let starter = place.compiled(&here("sandbox/no_new_code.c"), &[]);
+    let program = place.compiled(&here("mutex.c"), &[]);
+    let run = place.command(&library("round_robin"), &[program.as_os_str()]);
+    let mut command = Command::new(starter);
+    command.arg(run.get_program()).args(run.get_args());
+    command.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let done = command.output().unwrap();
+    assert!(done.status.success() && done.stderr.is_empty(), "{}: {}", done.status, said(&done));
+}
+
+/// What a program forbids itself it would forbid the runtime, too: that is told when it does, and the program goes on (E0533).
+fn filters_must_leave_what_the_runtime_needs(place: &Place) {
+    let program = place.compiled(&here("sandbox/filters.c"), &[]);
+    for processors in ["1", "2"] {
+        let mut command = place.command(&library("round_robin"), &[program.as_os_str()]);
+        let done = command.env("CATAPULTS_PROCESSORS", processors).output().unwrap();
+        let text = said(&done);
+        assert!(done.status.success() && text.starts_with("goes on\n"), "{}: {text}", done.status);
+        for call in ["ppoll", "rt_sigprocmask"] {
+            let told = format!(
+                "error[E0533]: a filter of seccomp is not installed, because it forbids {call}, which the runtime needs"
+            );
+            assert!(text.contains(&told), "{text}");
+        }
+    }
 }

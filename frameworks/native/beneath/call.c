@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <linux/io_uring.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -15,6 +14,7 @@
 #include "beneath/everywhere.h"
 #include "beneath/futex.h"
 #include "beneath/robust.h"
+#include "beneath/sandbox.h"
 #include "beneath/sites.h"
 #include "beneath/thread.h"
 #include "beneath/timers.h"
@@ -63,20 +63,14 @@ static long property(const struct call *call) {
     case PR_SET_SECUREBITS:
     case PR_CAPBSET_DROP:
     case PR_SET_NO_NEW_PRIVS:
-    case PR_SET_SECCOMP:
         return everywhere_call(call);
+    case PR_SET_SECCOMP:
+        return sandbox_property(call);
     case PR_CAP_AMBIENT:
         return call->second == PR_CAP_AMBIENT_IS_SET ? call_kernel(call) : everywhere_call(call);
     default:
         return name(call);
     }
-}
-
-static long filter(const struct call *call) {
-    struct call other = *call;
-    if (call->first == SECCOMP_SET_MODE_FILTER && dispatcher_guard.several)
-        other.second |= SECCOMP_FILTER_FLAG_TSYNC;
-    return call_kernel(&other);
 }
 
 /* Of a ring that only its maker's kernel thread may use, others cannot be the makers' threads. */
@@ -215,7 +209,7 @@ static long perform(struct call *call) {
     case SYS_prctl:
         return property(call);
     case SYS_seccomp:
-        return filter(call);
+        return sandbox_seccomp(call);
     case SYS_io_uring_setup:
         return make_ring(call);
     case SYS_rt_tgsigqueueinfo:

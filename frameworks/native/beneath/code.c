@@ -5,11 +5,25 @@
 
 #include "contexts/system.h"
 
-const char code_unwritable[] = "its code must not be changed; start it without MemoryDenyWriteExecute (PR_SET_MDWE)";
-const char code_no_memory[] = "there is no memory near its code";
+const char code_unwritable[] = "its code must not be changed here, neither in place nor by a file in memory";
+
+/* Where a mapping that was written must not be executed (MemoryDenyWriteExecute), a file in memory with what was
+ * written is mapped in its place. */
+static bool make_code(uint8_t *memory, size_t size) {
+    if (system_mprotect(memory, size, PROT_READ | PROT_EXEC) == 0)
+        return true;
+    int file = (int)system_call(SYS_memfd_create, (long)"catapults-code", MFD_CLOEXEC, 0, 0);
+    if (file < 0)
+        return false;
+    const struct iovec all = {.iov_base = memory, .iov_len = size};
+    bool made = system_pwritev(file, &all, 1, 0, 0) == (ssize_t)size &&
+                !system_failed(system_mmap(memory, size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, 0));
+    system_close(file); /* closed, whatever it says */
+    return made;
+}
 
 /* Below the object, because the heap is above the executable. */
-uint8_t *code_take_near(uintptr_t address, size_t size) {
+static uint8_t *map_near(uintptr_t address, size_t size) {
     enum { STEP = 1 << 20, TRIES = 1800 };
     for (uintptr_t tries = 1, at = address & ~(uintptr_t)(STEP - 1); tries < TRIES && tries * STEP < at; tries++) {
         uint8_t *memory = system_mmap((void *)(at - tries * STEP), size, PROT_READ | PROT_WRITE,
@@ -20,9 +34,16 @@ uint8_t *code_take_near(uintptr_t address, size_t size) {
     return NULL;
 }
 
-const char *code_finish(uint8_t *memory, size_t size) {
-    return system_mprotect(memory, size, PROT_READ | PROT_EXEC) < 0 ? code_unwritable : NULL;
+const char *code_take_near(uintptr_t address, size_t size, uint8_t **memory) {
+    *memory = map_near(address, size);
+    if (!*memory)
+        return "there is no memory near its code";
+    /* Tried before anything of the program's is changed. */
+    return make_code(*memory, size) && system_mprotect(*memory, size, PROT_READ | PROT_WRITE) == 0 ? NULL
+                                                                                                   : code_unwritable;
 }
+
+const char *code_finish(uint8_t *memory, size_t size) { return make_code(memory, size) ? NULL : code_unwritable; }
 
 uint8_t *code_put(uint8_t *to, const void *bytes, size_t size) {
     memcpy(to, bytes, size);
@@ -43,5 +64,5 @@ bool code_divert(uint8_t *code, size_t size, const uint8_t *stub) {
     if (system_mprotect(page, pages, PROT_READ | PROT_WRITE) < 0)
         return false;
     memset(code_put_jump(code, stub), NOTHING, size - CODE_JUMP);
-    return system_mprotect(page, pages, PROT_READ | PROT_EXEC) == 0;
+    return make_code(page, pages);
 }

@@ -11,11 +11,11 @@
 enum { CODE_PAGE = 4096, CODE_JUMP = 5 /* bytes of one to anywhere near */ };
 
 /* What callers say when the kernel refuses: its remedy is the same everywhere. */
-extern const char code_unwritable[], code_no_memory[];
+extern const char code_unwritable[];
 
-/* Memory for `size` bytes that a jump from the address reaches, to be written; NULL: there is none. The second makes it
- * code, and returns NULL or what is wrong. */
-uint8_t *code_take_near(uintptr_t address, size_t size);
+/* Memory for `size` bytes that a jump from the address reaches, to be written. The second makes it code. Both return
+ * NULL, or what is wrong. */
+const char *code_take_near(uintptr_t address, size_t size, uint8_t **memory);
 const char *code_finish(uint8_t *memory, size_t size);
 
 /* Both return what follows. */

@@ -128,10 +128,10 @@ const char *probes_put(const struct sites_table *table, uint32_t object, uintptr
     if (size == 0)
         return NULL;
     size = (size + CODE_PAGE - 1) & ~(size_t)(CODE_PAGE - 1);
-    uint8_t *stubs = code_take_near(begin, size);
-    if (!stubs)
-        return code_no_memory;
-    const char *wrong = put_all(table, object, base, stubs, false);
+    uint8_t *stubs;
+    const char *wrong = code_take_near(begin, size, &stubs);
+    if (!wrong)
+        wrong = put_all(table, object, base, stubs, false);
     if (!wrong)
         wrong = code_finish(stubs, size); /* a function may be one that is called for this */
     return wrong ? wrong : put_all(table, object, base, stubs, true);

@@ -101,9 +101,11 @@ static uint8_t *put_stub(uint8_t *to, const uint8_t *code, const struct site *si
 
 static const char *patch(const struct sites_object *known, const struct site *sites, uintptr_t base, uintptr_t near) {
     size_t size = ((size_t)known->count * STUB + CODE_PAGE - 1) & ~(size_t)(CODE_PAGE - 1);
-    uint8_t *stubs = code_take_near(near, size), *next = stubs;
-    if (!stubs)
-        return code_no_memory;
+    uint8_t *stubs;
+    const char *wrong = code_take_near(near, size, &stubs);
+    if (wrong)
+        return wrong;
+    uint8_t *next = stubs;
     if (!known->plain)
         remember_keeper(stubs, size);
     for (uint32_t i = 0; i < known->count; i++) {
