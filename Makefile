@@ -56,7 +56,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb ltp page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb unmodified ltp page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -157,6 +157,8 @@ test-bench:
 	@$(BUILD)/bin/catapults-bench experiments --short
 	@$(MAKE) -C bench/agreement all
 	@$(BUILD)/bin/catapults-bench agreement --short
+	@$(call say,the distribution's programs under policies)
+	@$(BUILD)/bin/catapults-bench unmodified --short
 
 .PHONY: test-page test-install
 test-page:
@@ -311,6 +313,10 @@ weather: setup-build+demo+rabbit+freertos ## The weather station on every host: 
 mariadb: setup-build+demo+mariadb ## MariaDB as Debian has it, under the kernel's scheduler and under policies; last line: mariadb: reached N of M
 	@$(MAKE) programs frameworks
 	@$(BUILD)/bin/catapults-bench mariadb
+
+unmodified: setup-build+demo+bench+mariadb+unmodified ## The distribution's programs under policies, each with load for SECONDS=5, must do what they do under NPTL; last line: unmodified: N of N
+	@$(MAKE) programs frameworks
+	@$(BUILD)/bin/catapults-bench unmodified --seconds $(if $(filter file,$(origin SECONDS)),5,$(SECONDS))
 
 REPEAT ?= 1
 ltp: setup-build ## Ask clauses of POSIX under NPTL and under policies, REPEAT=1 times; last line: posix: N differences of N verdicts

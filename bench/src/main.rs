@@ -14,6 +14,7 @@ mod results;
 mod server;
 mod statistics;
 mod table;
+mod unmodified;
 mod weather;
 
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ enum What {
     Agreement(agreement::Options),
     /// Compare MariaDB under the kernel's scheduler and under policies
     Mariadb(mariadb::Options),
+    /// Run the distribution's programs under policies, and compare what they do with what they do under NPTL
+    Unmodified(unmodified::Options),
     /// Run the weather station on every host, under the generic scheduler and under its own
     Weather(weather::Options),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         What::Experiments(options) => experiments::run(&place, options),
         What::Agreement(options) => agreement::run(&place, options),
         What::Mariadb(options) => mariadb::run(&place, options),
+        What::Unmodified(options) => unmodified::run(&place, options),
         What::Weather(options) => weather::run(&place, options),
     });
     match done {
