@@ -36,6 +36,9 @@ pub enum Command {
     Fmt(Fmt),
     Build(Build),
     Run(Run),
+    Top(Top),
+    Set(Set),
+    Replace(Replace),
     Sim(Sim),
     Test(Test),
     Ir(Ir),
@@ -201,6 +204,62 @@ pub struct Run {
     /// The program and its arguments
     #[arg(value_name = "PROGRAM", last = true, required = true, num_args = 1..)]
     pub program: Vec<OsString>,
+}
+
+/// Show the threads of a program that runs under a policy, and what each waits for
+///
+/// On a terminal the table is shown anew each second, until it is interrupted; elsewhere once. The process can be one
+/// that `catapults run` started, or one that was written to a host which is asked in the same way (docs/live.md). It must
+/// be the caller's own.
+#[derive(Args)]
+pub struct Top {
+    /// Show one table, also on a terminal
+    #[arg(long)]
+    pub once: bool,
+    /// Write all that is known once, as an object for programs (docs/messages.md)
+    #[arg(long)]
+    pub json: bool,
+    /// The process
+    #[arg(value_name = "PID", value_parser = process)]
+    pub process: u32,
+}
+
+/// Set a variable that the policy of a running program imports
+///
+/// What the policy reads is set: the application's own variable, or the default in place of one. For a thread's variable
+/// the event `changed` is raised. What can be set, `catapults top --json` lists.
+#[derive(Args)]
+pub struct Set {
+    /// Set it for this thread
+    #[arg(long, value_name = "NUMBER|NAME")]
+    pub thread: Option<String>,
+    /// The process
+    #[arg(value_name = "PID", value_parser = process)]
+    pub process: u32,
+    /// The variable, and its value: a whole number, `true` or `false`, a time such as 25ms, or a number
+    #[arg(value_name = "NAME=VALUE", value_parser = assignment)]
+    pub assignment: Assignment,
+}
+
+/// What is to be set.
+#[derive(Clone)]
+pub struct Assignment {
+    pub name: String,
+    pub value: String,
+}
+
+/// Replace the policy of a running program
+///
+/// The policy is built as `catapults run` builds it. Its threads go on under the new one. If that does not fit, or refuses
+/// a thread, they go on under the old one.
+#[derive(Args)]
+pub struct Replace {
+    /// The process
+    #[arg(value_name = "PID", value_parser = process)]
+    pub process: u32,
+    /// The policy: a .sched file, or what `catapults build` made of one
+    #[arg(value_name = "POLICY")]
+    pub policy: PathBuf,
 }
 
 /// Simulate threads under a policy, and show what it does
@@ -426,6 +485,20 @@ const KINDS: [&str; 16] = [
     "value",
     "lost",
 ];
+
+/// The number of a process.
+fn process(text: &str) -> Result<u32, String> {
+    whole::<u32, 1, { i32::MAX as u64 }>(text)
+}
+
+fn assignment(text: &str) -> Result<Assignment, String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && name.len() < 128 && !name.contains(char::is_whitespace) => {
+            Ok(Assignment { name: name.to_owned(), value: value.to_owned() })
+        }
+        _ => Err("it must be NAME=VALUE".to_owned()),
+    }
+}
 
 /// Reads a whole number in a range. Errors are in plain words.
 fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {

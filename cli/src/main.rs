@@ -16,10 +16,12 @@ mod frameworks;
 mod in_memory;
 mod interrupt;
 mod library;
+mod live;
 mod messages;
 mod moved;
 mod next;
 mod program;
+mod said;
 mod scenarios;
 mod sites;
 mod streams;
@@ -70,6 +72,9 @@ fn done(console: &Console, command: Command) -> Result<(), Failure> {
         Command::Build(arguments) => commands::build::build(console, &arguments),
         Command::Fmt(arguments) => commands::fmt::fmt(console, &arguments),
         Command::Run(arguments) => commands::run::run(console, &arguments),
+        Command::Top(arguments) => commands::top::top(console, &arguments),
+        Command::Set(arguments) => commands::set::set(console, &arguments),
+        Command::Replace(arguments) => commands::replace::replace(console, &arguments),
         Command::Sim(arguments) => commands::sim::sim(console, &arguments),
         Command::Test(arguments) => commands::test::test(console, &arguments),
         Command::Ir(arguments) => commands::ir::ir(console, &arguments),

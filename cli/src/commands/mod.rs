@@ -13,9 +13,12 @@ pub mod ir;
 pub mod manual;
 pub mod new;
 pub mod page;
+pub mod replace;
 pub mod run;
+pub mod set;
 pub mod sim;
 pub mod test;
+pub mod top;
 pub mod trace;
 pub mod unpack;
 

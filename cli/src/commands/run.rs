@@ -147,7 +147,7 @@ fn without_policy(framework: &str) -> Failure {
 }
 
 /// An artefact that was built before. Its absence is reported here more clearly than by the host.
-fn existing(policy: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn existing(policy: &Path) -> Result<PathBuf, Failure> {
     let unreadable = |error: io::Error| super::unreadable(policy, &error);
     if policy.is_dir() {
         return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));

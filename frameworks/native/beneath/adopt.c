@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 
 #include "beneath/arrived.h"
+#include "beneath/describe.h"
+#include "beneath/owner.h"
 #include "beneath/sites.h"
 #include "beneath/thread.h"
 #include "beneath/variables.h"
@@ -20,26 +22,9 @@
 
 #define SITES "CATAPULTS_SITES" /* the descriptor of the table, which `catapults run` has opened */
 
-static const char *describe_wait(const struct member *thread) {
-    static const char *const waits[] = {"to read",
-                                        "to write",
-                                        "for a connection to accept",
-                                        "to connect",
-                                        "for a file",
-                                        "for a lock",
-                                        "for a condition",
-                                        "for the end of a thread",
-                                        "for an instant",
-                                        "in the kernel",
-                                        "for its threads",
-                                        "for a message",
-                                        "for a signal"};
-    return waits[thread->dispatched.reason];
-}
-
 static void run_handlers(struct member *self) { (void)self; /* the kernel calls them: see arrived.h */ }
 
-static void resized(void) { /* records are made after the policy is known, and another cannot come */ }
+static void resized(void) { /* a record is as large as is needed when it is made */ }
 
 /* The whole of it; NULL: it cannot be read. */
 static void *read_table(int descriptor, uint64_t *size) {
@@ -83,6 +68,8 @@ __attribute__((constructor)) static void start(void) {
                                      .first = thread_first,
                                      .run_handlers = run_handlers,
                                      .describe_wait = describe_wait,
+                                     .values = thread_values,
+                                     .keeps = owner_keeps,
                                      .exchange = thread_exchange};
     static const struct catapults_options options = {0};
     uint64_t descriptor, size;

@@ -20,6 +20,7 @@
 #include "beneath/timers.h"
 #include "beneath/variables.h"
 #include "beneath/waits.h"
+#include "contexts/here.h"
 #include "contexts/text.h"
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
@@ -93,9 +94,11 @@ static long name(const struct call *call) {
 /* It may wait in the kernel. A signal that is the runtime's, or another thread's, must not end it. */
 static long through(const struct call *call) {
     long result;
-    do
+    do {
+        here_set_apart(true);
         result = call_kernel(call);
-    while (result == -EINTR && !arrived_for(thread_self()) && call->number != SYS_close); /* which has closed */
+        here_set_apart(false);
+    } while (result == -EINTR && !arrived_for(thread_self()) && call->number != SYS_close); /* which has closed */
     return result;
 }
 

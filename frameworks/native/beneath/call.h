@@ -24,7 +24,6 @@ enum { RED_ZONE = 128 }; /* bytes below its stack pointer that code may use: abo
 void beneath_entry(void);
 void beneath_first(struct call *call);
 long beneath_child_on_stack(struct call *call);
-long beneath_kernel_thread(long flags, void *top, void (*start)(void *argument), void *argument);
 _Noreturn void beneath_on_stack(void *top, void (*function)(void *argument), void *argument);
 
 /* Makes it as it is. */

@@ -15,6 +15,7 @@
 #include "beneath/descriptors.h"
 #include "beneath/elsewhere.h"
 #include "beneath/futex.h"
+#include "beneath/owner.h"
 #include "beneath/robust.h"
 #include "beneath/timers.h"
 #include "beneath/variables.h"
@@ -22,6 +23,7 @@
 #include "contexts/text.h"
 #include "dispatcher/trace.h"
 #include "process/driver.h"
+#include "process/face.h"
 #include "process/kernel_threads.h"
 #include "process/names.h"
 #include "process/preempt.h"
@@ -88,10 +90,12 @@ static int take_number(void) {
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 struct beneath_thread *thread_take(void) {
-    struct beneath_thread *thread = unused;
-    struct variables *variables = thread ? thread->variables : NULL;
     uint64_t last_name = STACK_UNNAMED;
     size_t size = offsetof(struct beneath_thread, member) + runtime.member_size;
+    while (unused && unused->member.dispatched.room < runtime_room())
+        unused = unused->next; /* from before a policy that needs more: it stays, because words may name it */
+    struct beneath_thread *thread = unused;
+    struct variables *variables = thread ? thread->variables : NULL;
     if (thread) {
         unused = thread->next;
         last_name = thread->last_name;
@@ -101,13 +105,13 @@ struct beneath_thread *thread_take(void) {
         return NULL;
     }
     thread->last_name = last_name;
+    thread->member.dispatched.room = runtime_room();
     thread->variables = variables;
     if (!variables_begin(thread) || !names_give(&thread->member, &thread->last_name)) {
         thread_give(thread);
         return NULL;
     }
     thread->member.stack = &thread->nowhere;
-    thread->member.dispatched.room = runtime_room();
     thread->member.dispatched.excepted = true; /* thread_exchange is to be called */
     return thread;
 }
@@ -115,6 +119,14 @@ struct beneath_thread *thread_take(void) {
 void thread_give(struct beneath_thread *thread) {
     thread->next = unused;
     unused = thread;
+}
+
+size_t thread_values(const struct member *member, struct catapults_value *values) {
+    const struct beneath_thread *thread = thread_of((struct dispatcher_thread *)&member->dispatched);
+    _Static_assert(SCHEDULING_VALUES + OWNER_VALUES <= FACE_VALUES, "face.h");
+    scheduling_values(&thread->scheduling, values);
+    owner_values(thread, values + SCHEDULING_VALUES);
+    return SCHEDULING_VALUES + OWNER_VALUES;
 }
 
 struct member *thread_first(void) {
@@ -206,7 +218,6 @@ static struct request request_of(const struct call *call) {
 static void begin(void *argument) {
     struct beneath_thread *self = argument;
     struct call *call = (struct call *)self->call;
-    self->member.attributes = NULL; /* they were its maker's */
     dispatcher_begin();
     arrived_leave();
     beneath_first(call);
@@ -225,10 +236,6 @@ static long make(const struct call *call, const struct request *asked) {
     thread->call = own;
     enter_number(thread, take_number());
     thread->scheduling = self->scheduling;
-    struct catapults_value values[SCHEDULING_VALUES];
-    scheduling_values(&thread->scheduling, values);
-    const struct catapults_attributes attributes = {.values = values, .values_count = SCHEDULING_VALUES};
-    thread->member.attributes = &attributes;
     thread->pointer = asked->flags & CLONE_SETTLS ? asked->pointer : self->pointer;
     thread->clear = asked->flags & CLONE_CHILD_CLEARTID ? (uint32_t *)asked->child_number : NULL;
     thread->signals.mask = self->signals.mask;
@@ -346,12 +353,7 @@ void thread_restart(void) {
     timers_restart();
     preempt_restart();
     processor_time_restart();
-    struct catapults_value values[SCHEDULING_VALUES];
-    scheduling_values(&self->scheduling, values);
-    const struct catapults_attributes attributes = {.values = values, .values_count = SCHEDULING_VALUES};
-    self->member.attributes = &attributes;
     const struct catapults_stop *stop = dispatcher_restart();
-    self->member.attributes = NULL;
     if (stop) {
         runtime_report("a child of fork is refused at line %u of the policy: %s", stop->line, stop->text);
         system_exit_group(1);

@@ -2,8 +2,6 @@
  * void beneath_entry(void);                                     the end of each stub (sites.c)
  * void beneath_first(struct call *call);                        rdi; does not return
  * long beneath_child_on_stack(struct call *call);               rdi; what the kernel returns
- * long beneath_kernel_thread(long flags, void *top, void (*start)(void *), void *argument);
- *                                                               rdi, rsi, rdx, rcx; what clone returns
  * void beneath_on_stack(void *top, void (*function)(void *), void *argument);
  *                                                               rdi, rsi, rdx; does not return
  * void beneath_vectors_save(struct vectors *to);                rdi
@@ -146,32 +144,6 @@ beneath_child_on_stack:
         ret
         .cfi_endproc
         .size   beneath_child_on_stack, . - beneath_child_on_stack
-
-/* clone: the child calls start(argument) on its own stack below `top`, which is aligned to 16. */
-        .globl  beneath_kernel_thread
-        .type   beneath_kernel_thread, @function
-        .p2align 4
-beneath_kernel_thread:
-        .cfi_startproc
-        movq    %rdx, -16(%rsi)
-        movq    %rcx, -8(%rsi)
-        leaq    -16(%rsi), %rsi
-        xorl    %edx, %edx
-        xorl    %r10d, %r10d
-        xorl    %r8d, %r8d
-        movl    $__NR_clone, %eax
-        syscall
-        testq   %rax, %rax
-        jz      1f
-        ret
-1:      .cfi_undefined %rip
-        xorl    %ebp, %ebp
-        popq    %rax
-        popq    %rdi
-        call    *%rax
-        ud2
-        .cfi_endproc
-        .size   beneath_kernel_thread, . - beneath_kernel_thread
 
         .globl  beneath_on_stack
         .type   beneath_on_stack, @function

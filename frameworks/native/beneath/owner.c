@@ -3,6 +3,7 @@
 #include <linux/futex.h>
 
 #include "contexts/memory.h"
+#include "contexts/text.h"
 #include "process/imports.h"
 
 struct owned {
@@ -87,13 +88,20 @@ static void count(const struct owned *lock, int sign) {
     thread->locks.waiters += sign * waiters;
 }
 
+void owner_values(const struct beneath_thread *thread, struct catapults_value values[OWNER_VALUES]) {
+    values[0] = catapults_value_int("owns", thread->locks.owned);
+    values[1] = catapults_value_int("waiters", thread->locks.waiters);
+}
+
+bool owner_keeps(const char *name) { return text_equal(name, "owns") || text_equal(name, "waiters"); }
+
 /* Returns whether its policy was told, and dispatcher_unblocked must follow. */
 static bool tell_policy_of(struct beneath_thread *thread) {
     if (!thread)
         return false;
-    const struct catapults_value values[] = {catapults_value_int("owns", thread->locks.owned),
-                                             catapults_value_int("waiters", thread->locks.waiters)};
-    if (!imports_set_values(&thread->member, values, sizeof values / sizeof *values))
+    struct catapults_value values[OWNER_VALUES];
+    owner_values(thread, values);
+    if (!imports_set_values(&thread->member, values, OWNER_VALUES))
         return false;
     dispatcher_tell_changed(&thread->member.dispatched);
     return true;

@@ -24,6 +24,11 @@ void owner_forget(struct owned *lock);
  * was not for a lock that others have. May run other threads. */
 bool owner_passes(const uint32_t *word, struct beneath_thread *thread);
 
+/* What the policy reads of it: `owns`, `waiters`. */
+enum { OWNER_VALUES = 2 };
+void owner_values(const struct beneath_thread *thread, struct catapults_value values[OWNER_VALUES]);
+bool owner_keeps(const char *name);
+
 /* In a child of fork. */
 void owner_restart(void);
 

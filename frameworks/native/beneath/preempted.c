@@ -8,6 +8,7 @@
 #include "contexts/text.h"
 #include "preemption/preemption.h"
 #include "process/kernel_threads.h"
+#include "process/live.h"
 #include "process/preempt.h"
 #include "process/report.h"
 
@@ -24,10 +25,15 @@ static bool may_be_left(uintptr_t instruction) {
  * before this is done. */
 static bool interrupted(enum preemption_where where) {
     everywhere_attend();
-    if (where != PREEMPTION_APPLICATION) {
+    bool asked = live_wanted();
+    if (asked)
+        dispatcher_signalled();
+    if (where != PREEMPTION_APPLICATION && !(asked && here_apart())) {
         bool again = dispatcher_interrupted(false);
         return (dispatcher_guard.several && processors_answer()) || again;
     }
+    bool apart = here_apart();
+    here_set_apart(false); /* others may run here before it goes on */
     here_set_inside(true);
     variables_refresh();
     bool called = false;
@@ -38,7 +44,10 @@ static bool interrupted(enum preemption_where where) {
     bool again = dispatcher_interrupted(true);
     if (again && called)
         processors_called(true);
-    arrived_leave();
+    if (apart)
+        here_set_apart(true);
+    else
+        arrived_leave();
     return again;
 }
 

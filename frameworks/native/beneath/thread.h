@@ -91,6 +91,7 @@ void thread_restart(void);
 
 /* For struct face. The first thread blocks these signals. */
 struct member *thread_first(void);
+size_t thread_values(const struct member *member, struct catapults_value *values);
 extern uint64_t thread_first_mask;
 void thread_exchange(struct dispatcher_thread *from, struct dispatcher_thread *to);
 

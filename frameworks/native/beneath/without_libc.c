@@ -13,6 +13,7 @@
 
 #include "beneath/call.h"
 #include "contexts/here.h"
+#include "contexts/kernel_thread.h"
 
 static int no_error_number;
 
@@ -55,7 +56,7 @@ int libc_make_thread(void *(*start)(void *), void *argument, size_t room) {
     made->block.here.beneath.done = here()->beneath.done; /* its rights are the caller's */
     made->last_stack = (char *)made + size;
     uint64_t mask = signal_mask(~UINT64_C(0)); /* which it inherits */
-    long error = beneath_kernel_thread(flags, made->last_stack - LAST_STACK, begin, made);
+    long error = kernel_thread_make(flags, made->last_stack - LAST_STACK, begin, made, NULL);
     signal_mask(mask);
     if (error > 0)
         return 0;

@@ -60,6 +60,7 @@ struct here {
 #ifdef CATAPULTS_BENEATH
     struct {                       /* beneath */
         volatile bool inside;      /* it is in the runtime: whatever calls the kernel now is not an application's */
+        volatile bool apart;       /* and there in a call of the kernel's, with nothing in the middle */
         volatile uint64_t arrived; /* signals that came meanwhile, and their data: see beneath/arrived.c */
         uint64_t kept[64][16];
         bool stack_is_anothers; /* its stack for handlers is that of a thread that ran before */
@@ -99,6 +100,22 @@ static inline __attribute__((always_inline)) void here_set_inside(bool inside) {
     __asm__ volatile("movb %0, %%gs:%c1"
                      :
                      : "qi"((uint8_t)inside), "i"(offsetof(struct here_block, here.beneath.inside))
+                     : "memory");
+}
+
+/* The same of `apart`. */
+static inline __attribute__((always_inline)) bool here_apart(void) {
+    uint32_t apart;
+    __asm__ volatile("movzbl %%gs:%c1, %0"
+                     : "=r"(apart)
+                     : "i"(offsetof(struct here_block, here.beneath.apart))
+                     : "memory");
+    return apart;
+}
+static inline __attribute__((always_inline)) void here_set_apart(bool apart) {
+    __asm__ volatile("movb %0, %%gs:%c1"
+                     :
+                     : "qi"((uint8_t)apart), "i"(offsetof(struct here_block, here.beneath.apart))
                      : "memory");
 }
 

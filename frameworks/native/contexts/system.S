@@ -95,4 +95,53 @@ system_apart:
 system_apart_end:
         nop
 
+/* See kernel_thread.h; rdi, rsi, rdx, rcx, r8; x0 to x4. */
+#if defined(__x86_64__)
+        .globl  kernel_thread_make
+        .type   kernel_thread_make, @function
+        .p2align 4
+kernel_thread_make:
+        .cfi_startproc
+        endbr64
+        movq    %rdx, -16(%rsi)
+        movq    %rcx, -8(%rsi)
+        leaq    -16(%rsi), %rsi
+        xorl    %edx, %edx
+        movq    %r8, %r10
+        xorl    %r8d, %r8d
+        movl    $__NR_clone, %eax
+        syscall
+        testq   %rax, %rax
+        jz      1f
+        ret
+1:      .cfi_undefined %rip
+        xorl    %ebp, %ebp
+        popq    %rax
+        popq    %rdi
+        call    *%rax
+        ud2
+        .cfi_endproc
+        .size   kernel_thread_make, . - kernel_thread_make
+#elif defined(__aarch64__)
+        .globl  kernel_thread_make
+        .type   kernel_thread_make, %function
+        .p2align 4
+kernel_thread_make:
+        .cfi_startproc
+        stp     x2, x3, [x1, #-16]!
+        mov     x2, xzr
+        mov     x3, xzr
+        mov     x8, #__NR_clone
+        svc     #0
+        cbz     x0, 1f
+        ret
+1:      .cfi_undefined x30
+        mov     x29, xzr
+        ldp     x1, x0, [sp], #16
+        blr     x1
+        brk     #1
+        .cfi_endproc
+        .size   kernel_thread_make, . - kernel_thread_make
+#endif
+
         .section .note.GNU-stack, "", %progbits

@@ -40,7 +40,7 @@ void core_clock_start(struct processor *here, struct scheduler *scheduler) {
     const struct catapults_import *supplied = find_consumed(policy->imports, policy->imports_count);
     scheduler->supplied = supplied ? (catapults_time *)(once + supplied->fallback) : NULL;
     scheduler->told = core->host->now();
-    bool accounts = scheduler->consumed || scheduler->supplied || core->accounting;
+    bool accounts = scheduler->consumed || scheduler->supplied || core->accounting || core->watched;
     if (accounts && core->host->sample) {
         core->host->sample();
         accounts = false;
@@ -103,9 +103,8 @@ void core_charge_samples(struct processor *here) {
         charge(member, ticks * here->core->host->tick);
 }
 
-void core_account(struct processor *here) {
+static void account(struct processor *here) {
     struct core *core = here->core;
-    core->accounting = true;
     if (core->host->sample) {
         core->host->sample();
         return;
@@ -120,6 +119,30 @@ void core_account(struct processor *here) {
         scheduler->clocked = scheduler->tells_time = true;
     }
     core_lose_shortcut(core);
+}
+
+void core_account(struct processor *here) {
+    here->core->accounting = true;
+    account(here);
+}
+
+void core_watch_consumed(struct processor *here, bool watched) {
+    struct core *core = here->core;
+    core->watched = watched;
+    if (watched)
+        account(here);
+    if (watched || core->accounting || core->host->sample)
+        return;
+    for (struct scheduler *scheduler = &core->root; scheduler; scheduler = scheduler->next) {
+        core_tell(here, scheduler, true);
+        scheduler->tells_time = scheduler->now || scheduler->consumed || scheduler->supplied;
+        scheduler->clocked = scheduler->tells_time || core->several;
+    }
+    core_lose_shortcut(core);
+}
+
+bool core_counts_consumed(const struct core *core) {
+    return core->accounting || core->watched || core->root.tells_time;
 }
 
 static void tell_all_above(struct processor *here, const struct dispatcher_thread *turn) {

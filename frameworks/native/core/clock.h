@@ -29,6 +29,8 @@ static inline void charge_samples(struct processor *here) {
 
 /* As in dispatcher/dispatcher.h. */
 void core_account(struct processor *here);
+void core_watch_consumed(struct processor *here, bool watched);
+bool core_counts_consumed(const struct core *core);
 int64_t core_consumed_by(struct processor *here, const struct dispatcher_thread *member);
 
 #endif

@@ -58,7 +58,8 @@ struct watch {
 struct core {
     uint8_t shortcut;      /* enum shortcut */
     bool clients;          /* there is a scheduler outside of the tree, which never dispatches */
-    bool accounting;       /* the host asks how long threads run, whatever the policies do */
+    bool accounting;       /* the host asks how long threads run, whatever the policies do: for good, */
+    bool watched;          /* or while somebody looks on */
     uint32_t recent_first; /* index of the oldest of these: see foresight.h */
     struct dispatcher_thread *recent[FORESIGHT];
     struct scheduler root; /* the first of all schedulers */
@@ -72,6 +73,7 @@ struct core {
     int64_t tidied;                          /* when the host was last asked to */
     int64_t marked;                          /* when starvation.c last looked */
     uint64_t decisions, enough;              /* since then, about; and how many are enough to serve everybody */
+    uint64_t decided;                        /* decisions that there ever were, about */
     const struct dispatcher_thread *starved; /* the thread that waited too long, while its policy is contained */
     const struct dispatcher_driver *driver;
     const struct dispatcher_host *host;

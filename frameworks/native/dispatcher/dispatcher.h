@@ -324,6 +324,13 @@ const struct catapults_policy *dispatcher_compiled_in(void);
 void dispatcher_account(void);
 int64_t dispatcher_consumed_by(const struct dispatcher_thread *member);
 
+/* The same as the first while somebody looks on. The second: whether it is counted at all. */
+void dispatcher_watch_consumed(bool watched);
+bool dispatcher_counts_consumed(void);
+
+/* How many decisions there were, about. */
+uint64_t dispatcher_decided(void);
+
 /* All threads that have not ended, in order of their numbers. */
 struct dispatcher_thread *dispatcher_first_thread(void);
 struct dispatcher_thread *dispatcher_next_thread(const struct dispatcher_thread *thread);

@@ -19,6 +19,12 @@ const struct catapults_stop *dispatcher_add(struct scheduler *scheduler, struct 
     return core_add(processor_here(), scheduler, parent, text, policy, instance);
 }
 
+bool dispatcher_counts_consumed(void) { return core_counts_consumed(&dispatcher); }
+
+uint64_t dispatcher_decided(void) { return dispatcher.decided; }
+
+void dispatcher_watch_consumed(bool watched) { core_watch_consumed(processor_here(), watched); }
+
 int64_t dispatcher_consumed_by(const struct dispatcher_thread *member) {
     return core_consumed_by(processor_here(), member);
 }

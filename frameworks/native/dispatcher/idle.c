@@ -46,6 +46,7 @@ static void glance(struct processor *here, volatile int32_t *patience) {
         here->patience_full *= 2;
     else if (passed > LONG)
         here->patience_full = passed > 4 * LONG || here->patience_full == 1 ? 1 : here->patience_full / 2;
+    dispatcher.decided += (uint64_t)here->patience_full;
     if (UNLIKELY(dispatcher.host->starvation_limit != 0)) {
         dispatcher.decisions += (uint64_t)here->patience_full;
         core_look_for_starving(here, now);

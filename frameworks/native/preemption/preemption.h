@@ -40,13 +40,21 @@ typedef bool preemption_interrupted(enum preemption_where where);
  * handlers, wherever the program is. No code of the runtime may be. */
 typedef bool preemption_may_be_left(uintptr_t instruction);
 
-/* Called once, before the rest. Returns 0 or an error number. */
+/* Called before the rest; again, for other functions. Returns 0 or an error number. */
 int preemption_start(preemption_interrupted *interrupted, preemption_may_be_left *may_be_left);
 
 /* For what else sends PREEMPTION_SIGNAL, and wants nothing but a look: called first in the handler, wherever the
  * program is. Whether it was that. */
 typedef bool preemption_sent(const siginfo_t *info);
 void preemption_other(preemption_sent *sent);
+
+/* Whether a signal like the layer's, which the runtime has not sent, is for the runtime all the same. Called in the
+ * handler, on any kernel thread of the process, wherever it is; nothing else is done then. */
+typedef bool preemption_from_outside(const siginfo_t *info);
+void preemption_listen(preemption_from_outside *listener);
+
+/* Interrupts the kernel thread that was attached first, or the first of the process. From any kernel thread. */
+void preemption_interrupt_first(void);
 
 /* The calling kernel thread can be interrupted from now on. Its signal mask is that of all threads that it runs: a
  * thread that blocks more signals is not left. Returns 0 or an error number. */

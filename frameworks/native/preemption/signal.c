@@ -15,6 +15,7 @@
 enum { SOON = 100000, LATEST = 4000000 };
 
 static preemption_interrupted *interrupted;
+static preemption_from_outside *_Atomic outside;
 static preemption_may_be_left nothing, *may_be_left = nothing;
 static _Atomic uint64_t opened;   /* signals that all kernel threads are to unblock */
 static _Atomic pid_t first, ours; /* the first kernel thread attached, and its process */
@@ -37,11 +38,20 @@ static bool nothing(uintptr_t instruction) {
 int preemption_start(preemption_interrupted *function, preemption_may_be_left *answer) {
     interrupted = function;
     may_be_left = answer;
-    int error = -system_sigaction(PREEMPTION_SIGNAL, NULL, &before);
+    struct sigaction now;
+    int error = -system_sigaction(PREEMPTION_SIGNAL, NULL, &now);
+    if (error == 0 && now.sa_sigaction != handle)
+        before = now;
     return error ? error : preemption_install(PREEMPTION_SIGNAL, handle, SA_RESTART, 0);
 }
 
 void preemption_other(preemption_sent *sent) { atomic_store(&other, sent); }
+void preemption_listen(preemption_from_outside *listener) { atomic_store(&outside, listener); }
+
+void preemption_interrupt_first(void) {
+    pid_t process = system_getpid(), thread = atomic_load(&ours) == process ? atomic_load(&first) : process;
+    system_tgkill(process, thread, PREEMPTION_SIGNAL); /* who waits for it asks again */
+}
 
 int preemption_attach(void) {
     pid_t process = system_getpid();
@@ -103,6 +113,9 @@ __attribute__((noipa)) static void open_signals(ucontext_t *context) {
 __attribute__((noipa)) uint64_t preemption_postponed(void) { return here()->signals.postponed; }
 
 static void handle(int signal, siginfo_t *info, void *context) {
+    preemption_from_outside *listener = atomic_load(&outside);
+    if (listener && listener(info))
+        return;
     if (!is_ours(info)) {
         if (before.sa_flags & SA_SIGINFO)
             before.sa_sigaction(signal, info, context);

@@ -7,6 +7,8 @@
 
 #include "process/member.h"
 
+enum { FACE_VALUES = 4 }; /* at most, of a thread */
+
 struct face {
     /* Threads need runtime.member_size bytes from the start of struct member on, and runtime.stack_size bytes of stack:
      * one of these has grown, or both are known for the first time. */
@@ -21,6 +23,11 @@ struct face {
 
     /* What the thread waits for: "for a mutex of thread 1 (main)". The next text overwrites it. */
     const char *(*describe_wait)(const struct member *thread);
+
+    /* What the interface itself has the policy read of a thread: the first returns how many values it has written, the
+     * second whether it has a variable of this name. Either may be NULL. */
+    size_t (*values)(const struct member *thread, struct catapults_value *values);
+    bool (*keeps)(const char *name);
 
     /* As dispatcher_host.exchange. NULL: nothing is exchanged but thread_local variables, if that is asked for. */
     void (*exchange)(struct dispatcher_thread *from, struct dispatcher_thread *to);

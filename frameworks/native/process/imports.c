@@ -9,6 +9,7 @@
 
 #include "contexts/memory.h"
 #include "contexts/text.h"
+#include "process/face.h"
 #include "process/imports.h"
 #include "process/report.h"
 #include "process/runtime.h"
@@ -38,7 +39,6 @@ static const char *const types[] = {[CATAPULTS_IMPORT_INT] = "int",
                                     [CATAPULTS_IMPORT_TIME] = "time",
                                     [CATAPULTS_IMPORT_FLOAT] = "float"};
 
-static const struct catapults_import *find(const struct catapults_policy *policy, bool per_thread, const char *name);
 static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported);
 static int remember(const struct variable *variable, struct variable **kept);
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable);
@@ -66,7 +66,7 @@ static int register_variable(const struct variable *variable) {
     if (error == 0 && variable->member) {
         for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t)) {
             imports_link(member_of(t));
-            if (member_of(t)->object && find(t->scheduler->policy, true, variable->name))
+            if (member_of(t)->object && imports_find(t->scheduler->policy, true, variable->name))
                 dispatcher_tell_changed(t);
         }
         dispatcher_unblocked();
@@ -75,9 +75,11 @@ static int register_variable(const struct variable *variable) {
     return error ? error : imported ? 0 : ENOENT;
 }
 
-/* Whether the runtime itself keeps it: how long a thread or a scheduler has run, when a thread's job was released, its
- * ceiling. */
-static bool is_kept(const struct catapults_import *import, bool per_thread) {
+/* How long a thread or a scheduler has run, when a thread's job was released, its ceiling; and what the interface says.
+ */
+bool imports_is_kept(const struct catapults_import *import, bool per_thread) {
+    if (per_thread && runtime.face->keeps && runtime.face->keeps(import->name))
+        return true;
     if (import->type == CATAPULTS_IMPORT_TIME)
         return text_equal(import->name, "consumed") || (per_thread && text_equal(import->name, "release"));
     return per_thread && import->type == CATAPULTS_IMPORT_INT && text_equal(import->name, "ceiling");
@@ -86,7 +88,7 @@ static bool is_kept(const struct catapults_import *import, bool per_thread) {
 /* Whether the scheduler's policy imports it, and with the type that is registered. */
 static int check(const struct catapults_scheduler *scheduler, const struct variable *variable, bool *imported) {
     const struct catapults_policy *policy = scheduler->policy;
-    const struct catapults_import *import = find(policy, variable->member, variable->name);
+    const struct catapults_import *import = imports_find(policy, variable->member, variable->name);
     if (!import)
         return 0;
     *imported = true;
@@ -96,7 +98,7 @@ static int check(const struct catapults_scheduler *scheduler, const struct varia
                        policy->name, import->name, types[import->type], types[variable->type], policy->source);
         return EINVAL;
     }
-    if (is_kept(import, variable->member)) {
+    if (imports_is_kept(import, variable->member)) {
         runtime_report("the application registers `%s`, which the runtime itself keeps for the policy %s; rename one",
                        import->name, policy->name);
         return EEXIST;
@@ -179,13 +181,12 @@ static bool in_force(const struct catapults_scheduler *scheduler) {
     return scheduler->dispatched->policy == scheduler->policy;
 }
 
-/* Where the policy has its imports. */
-static char *imports_of(const struct scheduler *scheduler) {
+char *imports_of(const struct scheduler *scheduler) {
     return scheduler->shared ? scheduler->shared : scheduler->instance;
 }
 
 static int link_scheduler(struct catapults_scheduler *scheduler, const struct variable *variable) {
-    const struct catapults_import *import = find(scheduler->policy, variable->member, variable->name);
+    const struct catapults_import *import = imports_find(scheduler->policy, variable->member, variable->name);
     if (!import)
         return 0;
     if (!variable->member) {
@@ -214,6 +215,10 @@ void imports_link(struct member *thread) {
         link_one(thread, one);
     if (thread->period > 0)
         imports_link_job(thread, false);
+    if (runtime.face->values) {
+        struct catapults_value values[FACE_VALUES];
+        set_values(&thread->dispatched, values, runtime.face->values(thread, values));
+    }
     if (attributes && attributes->values_count > 0)
         set_values(&thread->dispatched, attributes->values, attributes->values_count);
     if (thread->period > 0)
@@ -328,7 +333,7 @@ static const size_t sizes[] = {[CATAPULTS_IMPORT_INT] = sizeof(catapults_int),
 static bool set_values(struct dispatcher_thread *member, const struct catapults_value *values, size_t count) {
     bool changed = false;
     for (size_t i = 0; i < count; i++) {
-        const struct catapults_import *import = find(member->scheduler->policy, true, values[i].name);
+        const struct catapults_import *import = imports_find(member->scheduler->policy, true, values[i].name);
         if (!import || (int)import->type != (int)values[i].type)
             continue;
         void *place = (char *)&member->policy + import->fallback;
@@ -347,7 +352,7 @@ struct catapults_value *imports_values(const struct dispatcher_thread *member, s
     struct catapults_value *values = memory_take(policy->thread_imports_count * sizeof *values);
     for (uint32_t i = 0; values && i < policy->thread_imports_count; i++) {
         const struct catapults_import *import = &policy->thread_imports[i];
-        if (is_kept(import, true))
+        if (imports_is_kept(import, true))
             continue;
         struct catapults_value *value = &values[(*count)++];
         const void *place = (const char *)&member->policy + import->fallback;
@@ -379,7 +384,7 @@ static int check_parameter(const struct catapults_scheduler *scheduler,
     const struct catapults_policy *policy = scheduler->policy;
     if (parameter->at_parent)
         policy = parent ? scheduler_handle(parent)->policy : NULL;
-    const struct catapults_import *import = policy ? find(policy, parameter->at_parent, parameter->name) : NULL;
+    const struct catapults_import *import = policy ? imports_find(policy, parameter->at_parent, parameter->name) : NULL;
     const char *what = parameter->at_parent ? "threadimports" : "imports";
     if (!policy)
         runtime_report("the scheduler %s has no parent for its parameter `%s`; name a parent, or leave it out",
@@ -392,7 +397,7 @@ static int check_parameter(const struct catapults_scheduler *scheduler,
         runtime_report(
             "the policy %s has `%s` in its %s as %s, the scheduler %s has the parameter as %s; make them alike",
             policy->name, parameter->name, what, types[import->type], scheduler->name, types[parameter->type]);
-    else if (is_kept(import, parameter->at_parent))
+    else if (imports_is_kept(import, parameter->at_parent))
         runtime_report(
             "the scheduler %s has a parameter `%s`, which the runtime itself keeps for the policy %s; rename "
             "one",
@@ -411,7 +416,7 @@ int imports_check_parameters(const struct catapults_scheduler *scheduler) {
 
 /* A per-thread import of this name and type. */
 static const struct catapults_import *find_typed(const struct catapults_policy *policy, const char *name, int type) {
-    const struct catapults_import *import = find(policy, true, name);
+    const struct catapults_import *import = imports_find(policy, true, name);
     return import && (int)import->type == type ? import : NULL;
 }
 
@@ -447,7 +452,7 @@ static void set_parameters(const struct catapults_scheduler *scheduler, const st
         const struct catapults_hierarchy_parameter *parameter = &scheduler->parameters[i];
         if (parameter->at_parent != at_parent)
             continue;
-        const struct catapults_import *import = find(policy, at_parent, parameter->name);
+        const struct catapults_import *import = imports_find(policy, at_parent, parameter->name);
         if (!import || import->type != parameter->type)
             continue;
         void *place = base + import->fallback;
@@ -496,7 +501,7 @@ void imports_adopted(struct dispatcher_thread *record) {
     set_values(record, handle->kept, handle->kept_count);
 }
 
-static const struct catapults_import *find(const struct catapults_policy *policy, bool per_thread, const char *name) {
+const struct catapults_import *imports_find(const struct catapults_policy *policy, bool per_thread, const char *name) {
     const struct catapults_import *imports = per_thread ? policy->thread_imports : policy->imports;
     uint32_t count = per_thread ? policy->thread_imports_count : policy->imports_count;
     for (uint32_t i = 0; i < count; i++)

@@ -25,6 +25,17 @@ bool imports_link_job(struct member *thread, bool anew);
  * has changed. */
 bool imports_set_values(struct member *thread, const struct catapults_value *values, size_t count);
 
+/* ---- Of a policy ------------------------------------------------------------------------------------------------- */
+
+/* NULL: it has no such import. */
+const struct catapults_import *imports_find(const struct catapults_policy *policy, bool per_thread, const char *name);
+
+/* Whether the runtime itself keeps it. */
+bool imports_is_kept(const struct catapults_import *import, bool per_thread);
+
+/* Where the scheduler's policy has its own imports. */
+char *imports_of(const struct scheduler *scheduler);
+
 /* ---- Of a scheduler ---------------------------------------------------------------------------------------------- */
 
 /* EINVAL: not all its parameters are imports of the type that the policies say, which is reported. */

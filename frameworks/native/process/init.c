@@ -19,6 +19,7 @@
 #include "process/handler_limit.h"
 #include "process/imports.h"
 #include "process/kernel_threads.h"
+#include "process/live.h"
 #include "process/load.h"
 #include "process/names.h"
 #include "process/preempt.h"
@@ -48,6 +49,11 @@ static void scheduler_started(struct scheduler *scheduler) {
     imports_started(scheduler_handle(scheduler));
     if (scheduler->policy->unbounded)
         watch_start();
+}
+
+static void signalled(void) {
+    signals_attend();
+    live_attend();
 }
 
 static void finished(void) { exit(EXIT_SUCCESS); }
@@ -124,7 +130,7 @@ static int init(const struct catapults_options *options, const struct face *face
                                           .recorded = trace_name,
                                           .contained = report_contained,
                                           .tidy = stack_cool,
-                                          .signalled = signals_attend,
+                                          .signalled = signalled,
                                           .undisturbed = signals_undisturbed,
                                           .about_to_run = signals_about_to_run,
                                           .deadlocked = report_deadlock,
@@ -240,6 +246,7 @@ static int init(const struct catapults_options *options, const struct face *face
         catapults_io_stop();
         return error;
     }
+    live_start();
     dispatcher_leave(); /* entered by activations_start, or processors_start */
     runtime.started = here()->process.runs_threads = true;
     return 0;

@@ -200,6 +200,11 @@ TOOLS_UNSEEN void processors_interrupt(const struct processor *processor) {
         atomic_store(&one->asked, false); /* the next that wants it asks again */
 }
 
+TOOLS_UNSEEN void processors_rouse(const struct processor *processor) {
+    processors_interrupt(processor);
+    wake((struct processor *)processor);
+}
+
 static void interrupt(struct processor *processor) {
     atomic_store(&kernel_thread_of(processor)->called, true);
     processors_interrupt(processor);

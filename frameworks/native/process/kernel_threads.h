@@ -34,6 +34,10 @@ void processors_each(void (*function)(pid_t thread));
 void processors_interrupt(const struct processor *processor);
 const struct processor *processors_runner_of(const struct dispatcher_thread *thread);
 
+/* The same as the first, from any kernel thread, without dispatcher_enter; if the processor sleeps, it looks what there
+ * is. Once too often does no harm. */
+void processors_rouse(const struct processor *processor);
+
 /* Something has arrived that the caller's processor may not attend to soon: an idle one does, if there is one, or
  * another that runs something. For handlers of signals that may have interrupted anything. */
 void processors_alert(void);

@@ -162,27 +162,28 @@ void *policy_instance(const struct catapults_policy *policy) {
 }
 
 /* Handlers that native.framework does not call optional are called without a look. */
-static bool has_all(const struct native_handlers *handlers, bool nodes) {
+bool policy_lacks_handlers(const struct catapults_policy *policy) {
+    const char *handlers = policy->handlers;
     static const size_t optional[] = {
         offsetof(struct native_handlers, init),    offsetof(struct native_handlers, set_next_thread),
         offsetof(struct native_handlers, tick),    offsetof(struct native_handlers, release),
         offsetof(struct native_handlers, changed), offsetof(struct native_handlers, dispatch),
         offsetof(struct native_handlers, steal)};
-    size_t end = nodes ? sizeof *handlers : offsetof(struct native_handlers, arrival);
+    size_t end = policy->shared_size ? sizeof(struct native_handlers) : offsetof(struct native_handlers, arrival);
     for (size_t at = 0; at < end; at += sizeof(void *)) {
-        bool needed = !*(void *const *)((const char *)handlers + at);
+        bool needed = !*(void *const *)(handlers + at);
         for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
             needed = needed && at != optional[i];
         if (needed)
-            return false;
+            return true;
     }
-    return true;
+    return false;
 }
 
 static const char *unusable_policy(const struct catapults_policy *policy, bool nodes, char *text, size_t size) {
     const char *wrong = catapults_unusable(policy, nodes ? "this runtime" : "a scheduler beside others", "native",
                                            CATAPULTS_NATIVE_ABI, nodes, sizeof(struct native_handlers), text, size);
-    return wrong || has_all(policy->handlers, policy->shared_size) ? wrong : "it lacks a handler that it must have";
+    return wrong || !policy_lacks_handlers(policy) ? wrong : "it lacks a handler that it must have";
 }
 
 static bool has_parameters(const struct catapults_object *object, const struct catapults_hierarchy_node *node) {

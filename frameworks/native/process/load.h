@@ -15,6 +15,9 @@ int policy_load(const char *file, bool nodes, const struct catapults_policy **po
  * having reported. */
 int load_prepare_elsewhere(void);
 
+/* Whether it lacks a handler that it must have. Its table of handlers is whole. */
+bool policy_lacks_handlers(const struct catapults_policy *policy);
+
 /* Zeroed memory for an instance of it; NULL: there is none, which is reported. */
 void *policy_instance(const struct catapults_policy *policy);
 

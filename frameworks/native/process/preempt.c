@@ -8,6 +8,7 @@
 #include "preemption/preemption.h"
 #include "process/activations.h"
 #include "process/kernel_threads.h"
+#include "process/live.h"
 #include "process/own_code.h"
 #include "process/preempt.h"
 #include "process/report.h"
@@ -23,13 +24,15 @@ static int without_upcalls;                /* 0: its children can be interrupted
 static bool cooperative;
 
 static TOOLS_UNSEEN bool see_to_it(enum preemption_where where) {
-    bool again = false;
+    bool again = false, asked = live_wanted();
+    if (asked)
+        live_interrupted(where);
     if (signals_wait_for_code())
         again = where == PREEMPTION_ELSEWHERE ? signals_postpone() : signals_interrupted(where == PREEMPTION_CALL);
     if (!preempts)
         return again;
     bool called = dispatcher_guard.several && processors_called(false);
-    if (!signals.taken || called || preemption_is_due()) {
+    if (!signals.taken || asked || called || preemption_is_due()) {
         bool later = dispatcher_interrupted(where == PREEMPTION_APPLICATION);
         if (later && called)
             processors_called(true);
@@ -69,6 +72,14 @@ static int start(void) {
     return error;
 }
 
+static bool nowhere(uintptr_t instruction) {
+    (void)instruction;
+    return false;
+}
+
+/* For what others ask of the process (live.h), though no thread is interrupted. */
+static void listen_only(void) { preemption_start(interrupted, nowhere); /* if not, nothing is answered */ }
+
 /* ENOTSUP: there is no such layer, which the manual says. */
 static void report(const char *which, int error) {
     if (error == EINVAL)
@@ -98,9 +109,15 @@ void preempt_start(const struct catapults_options *options, struct dispatcher_ho
         by_upcalls = host;
         without_upcalls = start_layer();
     }
-    if (runtime.activations || (options->cooperative && !runtime.several))
+    if (runtime.activations)
         return;
+    if (options->cooperative && !runtime.several) {
+        listen_only();
+        return;
+    }
     int error = start(); /* with several processors also for signals, as each begins */
+    if (error)
+        listen_only();
     if (options->cooperative)
         return;
     preempts = !error;

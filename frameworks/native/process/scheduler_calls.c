@@ -301,6 +301,22 @@ static int replace(struct catapults_scheduler *scheduler, const struct catapults
     return 0;
 }
 
+/* By an instance of its own. The caller calls dispatcher_unblocked if this returns 0. */
+static int replace_by(struct catapults_scheduler *scheduler, const struct catapults_policy *policy,
+                      const char **refusal) {
+    void *instance = policy ? policy_instance(policy) : NULL;
+    if (policy && !instance)
+        return ENOMEM;
+    int error = replace(scheduler, policy ? policy : &dispatcher_builtin, instance, refusal);
+    if (error)
+        memory_give(instance);
+    return error;
+}
+
+int scheduler_replace_root(const struct catapults_policy *policy, const char **refusal) {
+    return replace_by(&scheduler_root, policy, refusal);
+}
+
 int catapults_policy_replace(catapults_scheduler_t scheduler, const char *file) {
     if (!runtime.started)
         return EPERM;
@@ -313,12 +329,8 @@ int catapults_policy_replace(catapults_scheduler_t scheduler, const char *file) 
     if (error)
         return error;
     dispatcher_enter();
-    void *instance = policy ? policy_instance(policy) : NULL;
-    error = policy && !instance ? ENOMEM
-                                : replace(scheduler, policy ? policy : &dispatcher_builtin, instance, &self->refusal);
-    if (error)
-        memory_give(instance);
-    else
+    error = replace_by(scheduler, policy, &self->refusal);
+    if (error == 0)
         dispatcher_unblocked();
     dispatcher_leave();
     return error;
