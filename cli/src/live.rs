@@ -178,11 +178,8 @@ fn noted(file: &Path) -> Option<Runtime> {
         use object::read::elf::ProgramHeader;
         let Ok(Some(mut notes)) = segment.notes(endian, &cache) else { continue };
         while let Ok(Some(note)) = notes.next() {
-            let words: Vec<u32> = note
-                .desc()
-                .chunks_exact(4)
-                .filter_map(|four| four.try_into().ok().map(u32::from_ne_bytes))
-                .collect();
+            let words: Vec<u32> =
+                note.desc().chunks_exact(4).filter_map(|four| four.try_into().ok().map(u32::from_ne_bytes)).collect();
             if let (b"Catapults", [version, signal, beneath]) = (note.name(), words.as_slice()) {
                 let signal = (1..=64).contains(signal).then_some(*signal)?;
                 return Some(Runtime { version: *version, signal, beneath: *beneath != 0 });
@@ -248,7 +245,8 @@ fn no_runtime(process: u32, why: &str) -> Failure {
 }
 
 fn other_version(process: u32, version: u32) -> Failure {
-    let title = format!("the process is asked by version {version} of the protocol, this command has version {VERSION}");
+    let title =
+        format!("the process is asked by version {version} of the protocol, this command has version {VERSION}");
     refused(process, &title, "use the command that belongs to the runtime, or start the program anew")
 }
 

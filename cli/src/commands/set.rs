@@ -21,7 +21,8 @@ pub fn set(console: &Console, arguments: &Set) -> Result<(), Failure> {
     let number = thread.map_or(0, |thread| thread.number);
     match live.ask(&format!("set {} {number} {bits} {name}", variable.kind.number()), None) {
         Ok(_) => {
-            let whose = thread.map_or(String::new(), |thread| format!(" of thread {} ({})", thread.number, thread.name));
+            let whose =
+                thread.map_or(String::new(), |thread| format!(" of thread {} ({})", thread.number, thread.name));
             console.note(&format!("`{name}`{whose} is {value} now"));
             Ok(())
         }
@@ -56,9 +57,8 @@ fn find<'a>(said: &'a Said, wanted: &str) -> Result<&'a Thread, Failure> {
 
 fn variable<'a>(said: &'a Said, name: &str, thread: Option<&Thread>) -> Result<&'a Variable, Failure> {
     let per_thread = thread.is_some();
-    let fits = |one: &&Variable| {
-        one.per_thread == per_thread && thread.is_none_or(|thread| thread.scheduler == one.scheduler)
-    };
+    let fits =
+        |one: &&Variable| one.per_thread == per_thread && thread.is_none_or(|thread| thread.scheduler == one.scheduler);
     let known: Vec<&Variable> = said.variables.iter().filter(fits).collect();
     if let Some(found) = known.iter().find(|one| one.name == name) {
         if found.kept {
@@ -97,7 +97,8 @@ fn bits_of(variable: &Variable, value: &str) -> Result<u64, Failure> {
         Kind::Float => value.parse::<f64>().ok().filter(|number| number.is_finite()).map(f64::to_bits),
     };
     bits.ok_or_else(|| {
-        let title = format!("`{value}` is no value of `{}`, which is of the type {}", variable.name, variable.kind.name());
+        let title =
+            format!("`{value}` is no value of `{}`, which is of the type {}", variable.name, variable.kind.name());
         let help = match variable.kind {
             Kind::Int => "give a whole number from -9223372036854775808 to 9223372036854775807",
             Kind::Bool => "give `true` or `false`",

@@ -38,7 +38,8 @@ pub(super) fn said(live: &Live, process: u32) -> Result<Said, Failure> {
     live.ask("look", None).map(|text| Said::read(&text)).map_err(|refusal| match refusal {
         Refusal::Lost(failure) => failure,
         Refusal::Said(why) => {
-            let diagnostic = Diagnostic::error("E0530", format!("the process does not answer: {why}"), At::default(), "");
+            let diagnostic =
+                Diagnostic::error("E0530", format!("the process does not answer: {why}"), At::default(), "");
             Failure::of(&process.to_string(), diagnostic.help("ask again"))
         }
     })
@@ -131,9 +132,8 @@ const STATES: [(&str, &str); 5] = [
 /// At most so many lines. `before`: what was said so long ago.
 fn picture(process: u32, said: &Said, before: Option<(Duration, &Said)>, seen: &Seen, rows: usize) -> String {
     let mut text = heading(process, said, before);
-    let last: HashMap<u32, i64> = before
-        .map(|(_, said)| said.threads.iter().map(|one| (one.number, one.consumed)).collect())
-        .unwrap_or_default();
+    let last: HashMap<u32, i64> =
+        before.map(|(_, said)| said.threads.iter().map(|one| (one.number, one.consumed)).collect()).unwrap_or_default();
     let share = |one: &Thread| {
         let (passed, consumed) = (before?.0.as_nanos(), one.consumed - last.get(&one.number).copied().unwrap_or(0));
         Some(u128::try_from(consumed).unwrap_or(0) * 1000 / passed.max(1))

@@ -448,7 +448,7 @@ static inline void begin_to_wait(struct processor *here, struct dispatcher_threa
         return;
     timer_set(&here->core->timers, &self->timer, instant);
     if (instant <= here->attended)
-        here->patience = 0;
+        core_look_next(here);
 }
 
 /* The thread blocks: who goes on. If it runs on the turn of another, that one is RUNNING, and it is READY. */

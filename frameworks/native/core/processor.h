@@ -39,6 +39,7 @@ struct processor {
     };
     int32_t patience;      /* decisions until the world outside is attended to; several processors: see decide.c */
     int32_t patience_full; /* what `patience` starts from */
+    int32_t cut;           /* what was left of it when it was ended early */
     uint8_t due;           /* enum due */
     uint8_t told;          /* enum told: what the one that told it still has to do to it */
     int64_t attended;      /* when the world outside was last attended to */
@@ -94,5 +95,11 @@ struct processor {
     _Alignas(8) volatile bool inside;
     struct dispatcher_thread idle; /* its own context, which runs while no thread does; in no policy */
 };
+
+/* The next decision attends to the world outside. Also for handlers of signals. */
+static inline __attribute__((always_inline)) void core_look_next(struct processor *here) {
+    here->cut += here->patience;
+    here->patience = 0;
+}
 
 #endif

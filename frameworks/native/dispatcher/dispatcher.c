@@ -431,7 +431,7 @@ __attribute__((flatten)) void dispatcher_exit(struct dispatcher_thread *heir) {
 
 TOOLS_UNSEEN void dispatcher_signalled(void) {
     dispatcher.signalled = true;
-    processor_here()->patience = 0;
+    core_look_next(processor_here());
 }
 
 void dispatcher_expect_signals(bool expected) {

@@ -46,7 +46,9 @@ static void glance(struct processor *here, volatile int32_t *patience) {
         here->patience_full *= 2;
     else if (passed > LONG)
         here->patience_full = passed > 4 * LONG || here->patience_full == 1 ? 1 : here->patience_full / 2;
-    dispatcher.decided += (uint64_t)here->patience_full;
+    int32_t made = here->patience_full - here->cut - (*patience > 0 ? *patience : 0);
+    dispatcher.decided += made > 0 ? (uint64_t)made : 0;
+    here->cut = 0;
     if (UNLIKELY(dispatcher.host->starvation_limit != 0)) {
         dispatcher.decisions += (uint64_t)here->patience_full;
         core_look_for_starving(here, now);

@@ -42,7 +42,7 @@ static TOOLS_UNSEEN enum interruption look(bool may_leave) {
     }
     if (!may_leave || here->current->hold_depth) {
         here->late = true;
-        here->patience = 0;
+        core_look_next(here);
         return LATER;
     }
     return NOW;
@@ -111,5 +111,5 @@ TOOLS_UNSEEN void dispatcher_sampled(struct processor *here, uint32_t ticks) {
     if (here->polling || here->current == &here->idle)
         return;
     __atomic_fetch_add(&here->sampled, ticks, __ATOMIC_RELAXED);
-    here->patience = 0;
+    core_look_next(here);
 }
