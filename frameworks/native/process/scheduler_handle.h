@@ -41,8 +41,8 @@ size_t scheduler_member_size(const struct catapults_policy *policy);
 /* Adds all of a hierarchy but its root. Returns 0 or an error number, having reported. */
 int schedulers_add(const struct catapults_hierarchy *hierarchy);
 
-/* As catapults_policy_replace of the root, with a policy that stays in memory. Within dispatcher_enter; if it returns 0,
- * dispatcher_unblocked follows. */
+/* As catapults_policy_replace of the root, with a policy that stays in memory. Within dispatcher_enter; if it returns
+ * 0, dispatcher_unblocked follows. */
 int scheduler_replace_root(const struct catapults_policy *policy, const char **refusal);
 
 /* There is one more processor: each scheduler can be more threads to its parent. */
