@@ -131,26 +131,19 @@ fn signal_of(process: u32) -> Result<u32, Failure> {
     if field("State:").is_some_and(|state| state.starts_with(['Z', 'X'])) {
         return Err(gone(process));
     }
-    let maps = fs::read_to_string(folder.join("maps")).map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => another_users(process),
-        _ => gone(process),
-    })?;
+    let maps = fs::read_to_string(folder.join("maps")).map_err(|error| unsent(process, &error))?;
     let runtimes = runtimes(&folder, &maps);
     let caught = field("SigCgt:").and_then(|mask| u64::from_str_radix(mask, 16).ok()).unwrap_or(0);
-    let Some(of_this_version) = runtimes.iter().find(|runtime| runtime.version == VERSION) else {
+    let ours: Vec<&Runtime> = runtimes.iter().filter(|runtime| runtime.version == VERSION).collect();
+    if ours.is_empty() {
         return Err(match runtimes.first() {
             Some(other) => other_version(process, other.version),
             None => no_runtime(process, "it contains no runtime of Catapults, or one that is too old to be asked"),
         });
-    };
-    let started = |runtime: &&Runtime| runtime.version == VERSION && caught & (1 << (runtime.signal - 1)) != 0;
-    match runtimes.iter().filter(started).max_by_key(|runtime| runtime.beneath) {
-        Some(runtime) => Ok(runtime.signal),
-        None => {
-            let _ = of_this_version;
-            Err(no_runtime(process, "its runtime has not started, or the program has taken the signal of it"))
-        }
     }
+    let started = ours.iter().filter(|runtime| caught & (1 << (runtime.signal - 1)) != 0);
+    let asked = started.max_by_key(|runtime| runtime.beneath).map(|runtime| runtime.signal);
+    asked.ok_or_else(|| no_runtime(process, "its runtime has not started, or the program has taken the signal of it"))
 }
 
 /// What a file says of the runtime in it.
@@ -251,10 +244,7 @@ fn other_version(process: u32, version: u32) -> Failure {
 }
 
 fn unsent(process: u32, error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => another_users(process),
-        _ => gone(process),
-    }
+    if error.kind() == io::ErrorKind::PermissionDenied { another_users(process) } else { gone(process) }
 }
 
 fn unanswered(process: u32, why: &str) -> Failure {

@@ -26,7 +26,7 @@ catapults_scheduler_t any_scheduler(struct worker *self) {
 
 void grow_tree(struct worker *self) {
     for (int i = any(self, SCHEDULERS_MOST + 1); i > 0; i--) {
-        char name[8];
+        char name[16];
         sprintf(name, "s%d", i);
         int which = any(self, policies_count);
         const char *policy = policies[which];
