@@ -216,7 +216,7 @@ pub struct Top {
     /// Show one table, also on a terminal
     #[arg(long)]
     pub once: bool,
-    /// Write all that is known once, as an object for programs (docs/messages.md)
+    /// Write all that is known once, as an object for programs (docs/live.md)
     #[arg(long)]
     pub json: bool,
     /// The process
@@ -392,7 +392,7 @@ pub struct Manual {
     pub force: bool,
 }
 
-/// Write out the frameworks, policies and descriptions of programs that are in this command
+/// Write out the frameworks, policies and descriptions of programs in this command
 ///
 /// The folders `frameworks` and `policies` are made in the folder: headers to include, sources of the runtime, policies to
 /// start from. `make -C FOLDER/frameworks/native` builds the runtime there.

@@ -94,6 +94,12 @@ fn a_program_for_posix_threads_is_seen_and_changed() {
     let object: serde_json::Value = serde_json::from_str(&succeeds(folder, &["top", "--json", &process])).unwrap();
     assert_eq!(object["threads"].as_array().unwrap().len(), 4, "{object}");
 
+    for words in [&["top", "--json", &process][..], &["top", &process]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let done = tool(&folder.join("cache")).args(words).stdout(full).output().unwrap();
+        assert!(done.status.code() == Some(1) && said(&done).contains("error[E0503]"), "{words:?}: {}", said(&done));
+    }
+
     succeeds(folder, &["set", &process, "quantum=3ms"]);
     assert!(succeeds(folder, &["top", "--once", &process]).contains("quantum = 3ms"));
     refused(folder, &["set", &process, "quantm=3ms"], "did you mean `quantum`?");

@@ -173,7 +173,7 @@ fn a_finding_is_saved_where_it_is_told() {
     assert!(path("found.scenario").exists() && path("found.script").exists());
 }
 
-/// Each command, with something to say; but `run`, whose program says it.
+/// Each command, with something to say; but `run`, whose program says it, and those that ask a program that runs (live.rs).
 const ALL: [&[&str]; 31] = [
     &["--help"],
     &["--version"],
@@ -226,7 +226,7 @@ fn below(command: &[String]) -> Vec<Vec<String>> {
 fn every_command_is_tried() {
     let all = below(&[]);
     assert!(all.len() > 15, "{all:?}");
-    for command in all.iter().filter(|command| command[0] != "run") {
+    for command in all.iter().filter(|command| !["run", "top", "set", "replace"].contains(&command[0].as_str())) {
         let tried = ALL.iter().any(|arguments| {
             arguments.iter().zip(command).filter(|(one, other)| one == other).count() == command.len()
         });

@@ -117,12 +117,12 @@ static void call_one(unsigned number) {
 bool live_ask(struct live_request *request) {
     uint32_t process = (uint32_t)system_getpid(), wanted = WANTED;
     while (!take(&asked.owner, process))
-        system_nanosleep(AGAIN);
+        system_nanosleep(AGAIN); /* how it ends does not matter */
     asked.what = request;
     atomic_store(&asked.state, WANTED);
     for (unsigned i = 0; i < PATIENCE / (AGAIN / 1000000) && atomic_load(&asked.state) == WANTED; i++) {
         call_one(i);
-        futex_wait(&asked.state, WANTED, AGAIN);
+        futex_wait(&asked.state, WANTED, AGAIN); /* however that ends, the state tells */
     }
     bool gives_up = atomic_compare_exchange_strong(&asked.state, &wanted, NOTHING);
     while (!gives_up && atomic_load(&asked.state) != DONE)
