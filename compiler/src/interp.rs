@@ -22,7 +22,7 @@ pub use random::state as random_state;
 pub use saved::{Saved, SavedThread};
 
 use crate::policy::{
-    AttributeId, ContainerId, ContainerKind, Handler, Leave, LocalKind, Policy, SortKey, StateClass, Value,
+    AttributeId, ContainerId, ContainerKind, Handler, Leave, LocalKind, Policy, SortKey, StateClass, Value, cost,
 };
 use crate::verify::Verified;
 
@@ -72,7 +72,7 @@ pub enum Stop {
     Fail {
         /// In the policy's source.
         line: u32,
-        /// As written.
+        /// With its values.
         reason: String,
     },
     /// Something that `verify` claims to have proved does not hold: an error of the compiler.
@@ -114,6 +114,8 @@ pub struct Machine<'a> {
     nodes: nodes::Nodes,
     /// The locals of the handler that runs, kept between handlers for its memory.
     locals: Vec<LocalState>,
+    /// See [`Machine::steps`].
+    steps: u64,
 }
 
 /// What one of several processors has in the RUNNING containers; empty at first.
@@ -163,7 +165,7 @@ enum Flow {
 
 impl<'a> Machine<'a> {
     /// How many turns the loops of a handler can take together. With more, it counts as one that does not end.
-    pub const MOST_TURNS: u64 = 1_000_000;
+    pub const MOST_TURNS: u64 = cost::MOST_TURNS;
 
     /// A policy that has just been loaded: no threads, every variable at its initial value.
     pub fn new(verified: &'a Verified<Policy>) -> Self {
@@ -186,6 +188,7 @@ impl<'a> Machine<'a> {
             random: random::Random::new(random::Random::SEED),
             nodes: nodes::Nodes::default(),
             locals: Vec::new(),
+            steps: 0,
         }
     }
 
@@ -198,8 +201,7 @@ impl<'a> Machine<'a> {
             return Err(Stop::Misuse(format!("thread {} lives already", id.0)));
         }
         let policy = self.verified.policy();
-        let threads = || self.numbers.keys().filter(|id| id.node().is_none()).count();
-        if let Some(most) = policy.capacity.filter(|most| id.node().is_none() && threads() >= *most as usize) {
+        if let Some(most) = policy.capacity.filter(|most| id.node().is_none() && self.threads() >= *most as usize) {
             return Err(Stop::Misuse(format!("no more than {most} threads can live at a time")));
         }
         let thread = ThreadState {
@@ -373,6 +375,16 @@ impl<'a> Machine<'a> {
         Some(one.cmp(self.keys_of(*self.numbers.get(&other)?, keys)))
     }
 
+    /// How many threads live.
+    pub fn threads(&self) -> usize {
+        self.numbers.keys().filter(|id| id.node().is_none()).count()
+    }
+
+    /// How many steps the last handler took ([`cost`]), also if it stopped early.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     /// The policy's own variables, in the order of [`Policy::variables`].
     pub fn variables(&self) -> &[Value] {
         &self.variables
@@ -404,7 +416,10 @@ impl<'a> Machine<'a> {
             self.locals.push(LocalState::Thread(*slot));
         }
         self.locals.resize(handler.locals.len(), LocalState::Unset);
-        Step { machine: self, handler, application, turns: 0 }.block(&handler.body)
+        let mut step = Step { machine: self, handler, application, turns: 0, steps: 0 };
+        let done = step.block(&handler.body);
+        self.steps = step.steps;
+        done
     }
 
     /// The thread that would leave a container next.

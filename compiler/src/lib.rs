@@ -21,6 +21,7 @@ pub mod policy;
 pub mod program;
 pub mod scenario;
 pub mod source;
+pub mod steps;
 pub mod syntax;
 pub mod verify;
 pub mod vocabulary;

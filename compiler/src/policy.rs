@@ -4,11 +4,14 @@
 //! Every name is resolved, every type is written, every default handler of the framework is present, every container
 //! has its state class. [`text`] prints a policy and reads it back; the two are inverse.
 
+pub mod cost;
 mod expressions;
+mod reasons;
 mod statements;
 pub mod text;
 
 pub use expressions::{Asked, ContainerRef, Expression, Piece, Place, Referent, Thread, Verbatim};
+pub use reasons::Reason;
 pub use statements::{Block, Handler, Local, LocalKind, Source, Statement, StatementKind};
 
 use statements::within_block;
@@ -158,6 +161,17 @@ impl Policy {
     /// Whether a handler draws numbers. The policy then has a generator.
     pub fn uses_random(&self) -> bool {
         self.has(&Expression::draws)
+    }
+
+    /// Whether a handler refuses a request with values of the policy in its reason.
+    pub fn tells(&self) -> bool {
+        fn within(block: &Block) -> bool {
+            block.iter().any(|statement| {
+                matches!(&statement.kind, StatementKind::Fail { reason } if reason.constant().is_none())
+                    || statement.blocks().any(within)
+            })
+        }
+        self.events.iter().any(|handler| within(&handler.body))
     }
 
     /// Whether a handler has loops, which may not end, or verbatim text, of which nothing is known. Without either,

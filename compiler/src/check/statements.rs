@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::policy::{
-    BinaryOperator, Block, ContainerKind, ContainerRef, Entity, Expression, LocalId, Place, Source, Statement,
+    BinaryOperator, Block, ContainerKind, ContainerRef, Entity, Expression, LocalId, Place, Reason, Source, Statement,
     StatementId, StatementKind, Thread,
 };
 use crate::syntax::ast::{self, Name, Reference};
@@ -183,7 +183,7 @@ impl Body<'_, '_, '_> {
                 self.lowering.diagnostics.push(diagnostic.help("`return` leaves the handler or function"));
                 None
             }
-            ast::StatementKind::Fail(reason) => self.failure(reason, statement.at),
+            ast::StatementKind::Fail(reason) => self.failure(reason, statement.at, block),
         };
         block.extend(kind.map(|kind| at(statement.at, kind)));
     }
@@ -538,7 +538,7 @@ impl Body<'_, '_, '_> {
         }
     }
 
-    fn failure(&mut self, reason: &str, at: At) -> Option<StatementKind> {
+    fn failure(&mut self, reason: &ast::Reason, at: At, block: &mut Block) -> Option<StatementKind> {
         if let Some(event) = self.rights.no_fail {
             let title = format!("`{event}` cannot fail");
             let diagnostic = Diagnostic::error("E0315", title, at, "not in this handler")
@@ -546,7 +546,35 @@ impl Body<'_, '_, '_> {
             self.lowering.diagnostics.push(diagnostic);
             return None;
         }
-        Some(StatementKind::Fail { reason: reason.to_owned() })
+        if let Some(value) = reason.values.get(Reason::MOST_VALUES) {
+            let title = format!("a reason has more than {} values", Reason::MOST_VALUES);
+            let diagnostic = Diagnostic::error("E0334", title, value.at, "one too many");
+            self.lowering.diagnostics.push(diagnostic.help("say only those that explain the decision"));
+            return None;
+        }
+        let mut values = Vec::new();
+        for value in &reason.values {
+            self.make_calls(value, block);
+            let (lowered, ty) = self.lowering.expression(value)?;
+            if ty == Type::Float {
+                let title = "a reason cannot say a `float`";
+                let diagnostic = Diagnostic::error("E0334", title, value.at, "of type `float`");
+                self.lowering.diagnostics.push(diagnostic.help("say `int(…)` of it"));
+                return None;
+            }
+            values.push((lowered, ty));
+        }
+        let lowered = Reason { texts: reason.texts.clone(), values };
+        let longest = lowered.longest();
+        if lowered.constant().is_none() && longest > Reason::MOST_BYTES {
+            let most = Reason::MOST_BYTES;
+            let title = format!("this reason can have {longest} bytes, and a reason with values at most {most}");
+            let diagnostic = Diagnostic::error("E0334", title, reason.at, "too long");
+            let widths = "an `int` has up to 20 bytes, a `time` 22 and a `bool` 5";
+            self.lowering.diagnostics.push(diagnostic.note(widths).help("shorten its text, or say fewer values"));
+            return None;
+        }
+        Some(StatementKind::Fail { reason: lowered })
     }
 }
 

@@ -213,10 +213,8 @@ impl<'a> Uses<'a, '_> {
                 otherwise.iter().for_each(|otherwise| self.block(otherwise));
             }
             StatementKind::Block(block) => self.block(block),
-            StatementKind::DeclareCursor(_)
-            | StatementKind::Leave(_)
-            | StatementKind::Fail(_)
-            | StatementKind::Lost => {}
+            StatementKind::Fail(reason) => reason.values.iter().for_each(|value| self.expression(value)),
+            StatementKind::DeclareCursor(_) | StatementKind::Leave(_) | StatementKind::Lost => {}
         }
     }
 

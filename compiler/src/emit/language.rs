@@ -33,6 +33,10 @@ pub struct Abilities {
     pub hierarchies: bool,
     /// An instance of a policy for each node.
     pub nodes: bool,
+    /// Timers of policies.
+    pub timers: bool,
+    /// Text of the target language within policies.
+    pub verbatim: bool,
     /// How many containers a policy can have, including the framework's: each thread keeps the number of its container.
     pub most_containers: usize,
 }

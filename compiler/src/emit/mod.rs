@@ -3,6 +3,7 @@
 
 mod c;
 mod language;
+mod python;
 
 pub use language::Abilities;
 
@@ -15,7 +16,7 @@ use language::Language;
 use std::fmt;
 
 /// The languages of each folder. Nothing else in the project names a target language.
-const FAMILIES: &[&[&dyn Language]] = &[c::LANGUAGES];
+const FAMILIES: &[&[&dyn Language]] = &[c::LANGUAGES, python::LANGUAGES];
 
 /// A generated file; the caller decides where it goes. Files of one translation go into one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,13 @@ pub enum Refusal {
         /// What they have.
         abilities: Abilities,
     },
+    /// Nothing here translates a part of policies into this language.
+    Untranslated {
+        /// After `language` in the framework description.
+        language: String,
+        /// That part.
+        feature: Feature,
+    },
 }
 
 /// The available languages, as frameworks name them.
@@ -85,8 +93,8 @@ pub fn abilities(framework: &Framework) -> Result<Abilities, Refusal> {
 pub fn emit(policy: &Verified<Policy>, framework: &Framework) -> Result<Vec<File>, Refusal> {
     let language = language(framework)?;
     let abilities = language.abilities();
-    if policy.policy().has_nodes() && !abilities.nodes {
-        return Err(lacks(language));
+    for feature in Feature::ALL.into_iter().filter(|feature| uses(policy.policy(), *feature)) {
+        can_have(framework, feature)?;
     }
     let (containers, most) = (policy.policy().containers.len(), abilities.most_containers);
     if containers > most {
@@ -111,14 +119,21 @@ pub fn emit_hierarchy(hierarchy: &Hierarchy, framework: &Framework) -> Result<Ve
 pub fn can_have(framework: &Framework, feature: Feature) -> Result<(), Refusal> {
     let language = language(framework)?;
     let abilities = language.abilities();
-    let can = match feature {
-        Feature::Hierarchies => abilities.hierarchies,
-        Feature::Nodes => abilities.nodes,
-        Feature::Failure | Feature::Loops | Feature::Time | Feature::Timers | Feature::Verbatim | Feature::Floats => {
-            true
-        }
-    };
-    if can { Ok(()) } else { Err(lacks(language)) }
+    let untranslated = Refusal::Untranslated { language: language.name().to_owned(), feature };
+    match feature {
+        Feature::Hierarchies if !abilities.hierarchies => Err(lacks(language)),
+        Feature::Nodes if !abilities.nodes => Err(lacks(language)),
+        Feature::Timers if !abilities.timers => Err(untranslated),
+        Feature::Verbatim if !abilities.verbatim => Err(untranslated),
+        Feature::Hierarchies
+        | Feature::Nodes
+        | Feature::Failure
+        | Feature::Loops
+        | Feature::Time
+        | Feature::Timers
+        | Feature::Verbatim
+        | Feature::Floats => Ok(()),
+    }
 }
 
 /// Whether a file that begins like this was generated here, so that it can be overwritten.
@@ -220,6 +235,9 @@ impl fmt::Display for Refusal {
             Refusal::Lacks { language, abilities } => {
                 let what = if abilities.nodes { "hierarchy" } else { "policy with nodes" };
                 write!(f, "no {what} can be translated into `{language}`")
+            }
+            Refusal::Untranslated { language, feature } => {
+                write!(f, "no policy with {} can be translated into `{language}`", feature.word())
             }
             Refusal::TooManyContainers { containers, most } => {
                 write!(f, "a policy has at most {most} containers in this language; this one has {containers}")

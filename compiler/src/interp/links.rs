@@ -22,6 +22,12 @@ impl Machine<'_> {
         }
     }
 
+    /// How many links a thread has, and how many name it.
+    pub(super) fn links_of(&self, slot: Slot) -> u64 {
+        let naming = self.links.range((slot, 0, 0)..).take_while(|(to, ..)| *to == slot).count();
+        (self.threads[slot].links.len() + naming) as u64
+    }
+
     /// A thread ends: its links name nobody, and no link names it.
     pub(super) fn unlink(&mut self, slot: Slot) {
         for link in 0..self.threads[slot].links.len() {

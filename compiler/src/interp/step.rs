@@ -1,6 +1,7 @@
 //! What the statements and expressions of a handler do.
 
 use super::{Application, Flow, LocalState, Machine, Position, Slot, Stop, arithmetic};
+use crate::policy::cost;
 use crate::policy::text::Heads;
 use crate::policy::{
     AttributeId, Block, ContainerId, ContainerKind, ContainerRef, Element, Expression, Handler, Leave, LocalId, Place,
@@ -15,6 +16,8 @@ pub(super) struct Step<'m, 'a, 'p> {
     pub(super) application: &'p mut dyn Application,
     /// Of all its loops so far.
     pub(super) turns: u64,
+    /// What it has cost so far, by the rules of [`cost`].
+    pub(super) steps: u64,
 }
 
 impl Step<'_, '_, '_> {
@@ -30,6 +33,7 @@ impl Step<'_, '_, '_> {
 
     fn statement(&mut self, statement: &Statement) -> Result<Flow, Stop> {
         let line = statement.at.line;
+        self.steps += cost::STATEMENT;
         match &statement.kind {
             StatementKind::Set { place, value } => {
                 let value = self.value(value, line)?;
@@ -43,20 +47,21 @@ impl Step<'_, '_, '_> {
                 if occupied && self.kind(to) == &ContainerKind::Threadref {
                     return Err(self.unproved_guard(statement, &Guard::Vacant(destination.clone())));
                 }
-                self.machine.remove(slot);
-                self.machine.insert(slot, to);
+                self.remove(slot);
+                self.insert(slot, to);
                 self.machine.moved_by = line;
             }
             StatementKind::Send { source, node } => {
                 self.guards(statement)?;
                 let (slot, node) = (self.source(source, statement)?, self.thread(*node, line)?);
-                self.machine.remove(slot);
+                self.remove(slot);
                 self.machine.send(slot, node);
             }
             StatementKind::Destroy { source } => {
                 self.guards(statement)?;
                 let slot = self.source(source, statement)?;
-                self.machine.remove(slot);
+                self.remove(slot);
+                self.steps += cost::LINK * self.machine.links_of(slot);
                 self.machine.forget(slot);
                 self.machine.moved_by = line;
             }
@@ -76,6 +81,7 @@ impl Step<'_, '_, '_> {
                 let visited: Vec<Slot> =
                     places.flat_map(|place| self.machine.containers[place].values().copied()).collect();
                 for slot in visited {
+                    self.steps += cost::TURN;
                     self.machine.locals[cursor.0] = LocalState::Thread(slot);
                     match self.block(body)? {
                         Flow::Next | Flow::Left(Leave::Turn) => {}
@@ -91,6 +97,7 @@ impl Step<'_, '_, '_> {
             }
             StatementKind::Follow { cursor, thread, link, body } => {
                 let Some(slot) = self.followed(*thread, *link, line)? else { return Ok(Flow::Next) };
+                self.steps += cost::TURN;
                 self.machine.locals[cursor.0] = LocalState::Thread(slot);
                 match self.block(body)? {
                     Flow::Next | Flow::Left(_) => {}
@@ -114,7 +121,11 @@ impl Step<'_, '_, '_> {
             StatementKind::Return { value: None } => return Ok(Flow::Returned(None)),
             StatementKind::Return { value: Some(value) } => return Ok(Flow::Returned(Some(self.value(value, line)?))),
             StatementKind::Leave { what } => return Ok(Flow::Left(*what)),
-            StatementKind::Fail { reason } => return Err(Stop::Fail { line, reason: reason.clone() }),
+            StatementKind::Fail { reason } => {
+                let values = reason.values.iter().map(|(value, _)| self.value(value, line));
+                let values = values.collect::<Result<Vec<_>, Stop>>()?;
+                return Err(Stop::Fail { line, reason: reason.filled(&values) });
+            }
             StatementKind::Verbatim { otherwise: Some(otherwise), .. } => return self.block(otherwise),
             StatementKind::Verbatim { otherwise: None, text } => return Err(untranslated(&text.language, line)),
         }
@@ -124,6 +135,7 @@ impl Step<'_, '_, '_> {
     /// Counts a turn of a loop.
     fn turn(&mut self, line: u32) -> Result<(), Stop> {
         self.turns += 1;
+        self.steps += cost::TURN;
         if self.turns > Machine::MOST_TURNS { Err(Stop::Overrun { line }) } else { Ok(()) }
     }
 
@@ -131,6 +143,7 @@ impl Step<'_, '_, '_> {
     fn guards(&mut self, statement: &Statement) -> Result<(), Stop> {
         for guard in &self.machine.verified.facts(statement.id).guards {
             let (Guard::Holds(container) | Guard::Vacant(container)) = guard;
+            self.steps += cost::GUARD;
             let mut places = self.containers(container, statement.at.line)?;
             let empty = places.all(|place| self.machine.containers[place].is_empty());
             let holds = match guard {
@@ -224,13 +237,34 @@ impl Step<'_, '_, '_> {
         if !self.machine.verified.facts(statement.id).refile.contains(&container) {
             return Err(unproved(statement.at.line, "the sorted container of the thread is among those expected"));
         }
-        self.machine.remove(slot);
-        self.machine.insert(slot, container);
+        self.remove(slot);
+        self.insert(slot, container);
         Ok(())
+    }
+
+    /// Takes a thread out of the container in which it is, if it is in one.
+    fn remove(&mut self, slot: Slot) {
+        if let Position::In(container) = self.machine.threads[slot].position {
+            self.steps += self.moving(container);
+            self.machine.remove(slot);
+        }
+    }
+
+    fn insert(&mut self, slot: Slot, container: ContainerId) {
+        self.machine.insert(slot, container);
+        self.steps += self.moving(container);
+    }
+
+    /// What it costs to move the thread that is the last to come to a container, or the first to go.
+    fn moving(&self, container: ContainerId) -> u64 {
+        cost::moving(self.kind(container), self.machine.containers[container.0].len() as u64)
     }
 
     fn value(&mut self, expression: &Expression, line: u32) -> Result<Value, Stop> {
         let bits = self.machine.verified.policy().int_bits;
+        if !cost::is_free(expression) {
+            self.steps += cost::PART;
+        }
         Ok(match expression {
             Expression::Literal(value) => *value,
             Expression::Constant(constant) => self.machine.verified.policy().constants[constant.0].value,
@@ -286,6 +320,7 @@ impl Step<'_, '_, '_> {
 
     /// The numbers of the containers that are named: one, or all of an array.
     fn containers(&mut self, container: &ContainerRef, line: u32) -> Result<std::ops::Range<usize>, Stop> {
+        self.steps += cost::looked_through(container);
         Ok(match container {
             ContainerRef::One(only) => only.0..only.0 + 1,
             ContainerRef::Whole { first, length } => first.0..first.0 + length,

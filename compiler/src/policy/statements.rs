@@ -1,8 +1,8 @@
 //! Handlers and their statements.
 
 use super::{
-    At, ContainerId, ContainerRef, Expression, Leave, LinkId, LocalId, Owner, Place, Referent, StatementId, Test,
-    Thread, Type, Verbatim,
+    At, ContainerId, ContainerRef, Expression, Leave, LinkId, LocalId, Owner, Place, Reason, Referent, StatementId,
+    Test, Thread, Type, Verbatim,
 };
 
 /// What a policy does when an event is raised or a query asked.
@@ -237,7 +237,8 @@ impl Statement {
             | StatementKind::Fail { .. }
             | StatementKind::Verbatim { .. } => (None, None),
         };
-        first.into_iter().chain(second)
+        let told: &[_] = if let StatementKind::Fail { reason } = &self.kind { &reason.values } else { &[] };
+        first.into_iter().chain(second).chain(told.iter().map(|(value, _)| value))
     }
 }
 
@@ -342,7 +343,7 @@ pub enum StatementKind {
     /// `verify` demands that it did nothing. The handler ends.
     Fail {
         /// Shown to the user of the application.
-        reason: String,
+        reason: Reason,
     },
     /// `verbatim c { … } else { … }`: may change what it names, moves no thread, and does not end the handler.
     Verbatim {
@@ -360,6 +361,16 @@ pub enum Source {
     Container(ContainerRef),
     /// A thread or node named by a parameter or cursor, wherever it is.
     Thread(LocalId),
+}
+
+impl Source {
+    /// The container, if it is named.
+    pub fn container(&self) -> Option<&ContainerRef> {
+        match self {
+            Source::Container(container) => Some(container),
+            Source::Thread(_) => None,
+        }
+    }
 }
 
 /// Whether an expression within a block, at any depth, satisfies `such`.

@@ -29,7 +29,9 @@ impl Reader<'_> {
 
     fn expected(&mut self) -> Parse<ExpectedDraft> {
         let Some(word) = self.parser.word() else { return Err(self.parser.expected("what is expected")) };
-        let known = ["order", "dispatched"].contains(&word) || STATISTICS.contains(&word) || MEASURES.contains(&word);
+        let known = ["order", "dispatched", "refusal"].contains(&word)
+            || STATISTICS.contains(&word)
+            || MEASURES.contains(&word);
         let first = if known { self.any_word() } else { self.parser.name("what is expected")? };
         // A thread can have any name.
         if self.parser.is_word("never") && self.parser.follows_word("overlaps") {
@@ -43,6 +45,7 @@ impl Reader<'_> {
             return Ok(ExpectedDraft::Runs(first, self.parser.expression()?));
         }
         match word {
+            "refusal" => self.said().map(|(of, text)| ExpectedDraft::Says(of, text)),
             "order" => self.names().map(ExpectedDraft::Order),
             "dispatched" => self.names().map(ExpectedDraft::Dispatched),
             _ if STATISTICS.contains(&word) => {
@@ -102,17 +105,24 @@ impl Reader<'_> {
             }
             tolerance = Some(self.quantity()?);
         }
-        let because = if self.parser.eat_word("because") {
-            if self.parser.token.kind != TokenKind::Text {
-                return Err(self.parser.expected("the reason as a string"));
-            }
-            let at = self.parser.advance().at;
-            Some(unescape(self.parser.written(at)))
-        } else {
-            None
-        };
+        let because = if self.parser.eat_word("because") { Some(self.reason_of_refusals()?) } else { None };
         let measured = MeasureDraft { statistic, measure, of, window, relation, bound, tolerance, because };
         Ok(ExpectedDraft::Measure(Box::new(measured)))
+    }
+
+    fn said(&mut self) -> Parse<(Name, String)> {
+        self.parser.expect_word("of")?;
+        let of = self.parser.name("the name of a thread")?;
+        self.parser.expect_word("says")?;
+        Ok((of, self.reason_of_refusals()?))
+    }
+
+    fn reason_of_refusals(&mut self) -> Parse<String> {
+        if self.parser.token.kind != TokenKind::Text {
+            return Err(self.parser.expected("the reason as a string"));
+        }
+        let at = self.parser.advance().at;
+        Ok(unescape(self.parser.written(at)))
     }
 
     // Production: quantity.

@@ -58,7 +58,8 @@ impl Checker<'_, '_> {
             | Expected::Dispatched(_)
             | Expected::NeverOverlaps(..)
             | Expected::Runs(..)
-            | Expected::Reason(..) => None,
+            | Expected::Reason(..)
+            | Expected::Says(..) => None,
         }
     }
 
@@ -116,7 +117,8 @@ fn cannot_fail(scenario: &Scenario, expectation: &Expectation) -> Option<Diagnos
         | Expected::Dispatched(_)
         | Expected::NeverOverlaps(..)
         | Expected::Runs(..)
-        | Expected::Reason(..) => None,
+        | Expected::Reason(..)
+        | Expected::Says(..) => None,
     }
 }
 

@@ -359,6 +359,8 @@ pub enum Expected {
     Runs(usize, i64),
     /// `refusals of A = 2 because "no"`: all refused threads of A have this reason.
     Reason(usize, String),
+    /// `refusal of A says "no"`: a refused thread of A has this reason.
+    Says(usize, String),
 }
 
 /// What can be measured.

@@ -119,6 +119,7 @@ pub(super) enum ExpectedDraft {
     Dispatched(Vec<Name>),
     NeverOverlaps(Name, Name),
     Runs(Name, Expression),
+    Says(Name, String),
 }
 
 /// `p99 response of A from 1s to 2s <= 20ms`

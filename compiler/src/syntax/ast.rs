@@ -219,6 +219,17 @@ pub struct Statement {
     pub at: At,
 }
 
+/// Why a `fail` refuses: `"a load of {booked + load}"`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reason {
+    /// What is around the values: one more than there are values.
+    pub texts: Vec<String>,
+    /// What stands in braces.
+    pub values: Vec<Expression>,
+    /// The string.
+    pub at: At,
+}
+
 /// What a statement does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementKind {
@@ -293,7 +304,7 @@ pub enum StatementKind {
     /// `break;`, `continue;`
     Leave(Leave),
     /// `fail "reason";`
-    Fail(String),
+    Fail(Reason),
     /// `requeue(t);`
     Call(Call),
     /// `verbatim c { … } else verbatim python { … } else { … }`

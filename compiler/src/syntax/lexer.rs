@@ -86,6 +86,11 @@ impl<'a> Lexer<'a> {
         Lexer { text: self.text, offset: token.end as usize, line: token.line }
     }
 
+    /// A lexer of a part of a line. `text` ends where the part does.
+    pub(crate) fn within(text: &'a str, part: At) -> Self {
+        Lexer { text, offset: part.start as usize, line: part.line }
+    }
+
     /// The line of the current position.
     pub(crate) fn line(&self) -> u32 {
         self.line

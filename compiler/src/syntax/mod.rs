@@ -13,6 +13,7 @@ pub(crate) mod lexer;
 mod loops;
 pub(crate) mod parser;
 pub(crate) mod raw;
+mod reasons;
 mod statements;
 mod verbatim;
 pub(crate) mod words;

@@ -151,6 +151,40 @@ impl<'a> Parser<'a> {
         Ok((self.written(inside).to_owned(), inside))
     }
 
+    /// Whether a part of a line has something that is no token.
+    pub(super) fn bad_within(&self, part: At) -> bool {
+        let mut lexer = Lexer::within(self.written(At { start: 0, ..part }), part);
+        loop {
+            match lexer.next().kind {
+                TokenKind::End => return false,
+                TokenKind::Bad(_) => return true,
+                TokenKind::Word | TokenKind::Number(_) | TokenKind::Duration(_) | TokenKind::Float(_) => {}
+                TokenKind::Text | TokenKind::Sign(_) => {}
+            }
+        }
+    }
+
+    /// Reads a part of a line that is within a token, and returns to that. Errors of syntax get the code.
+    pub(super) fn apart<T>(
+        &mut self,
+        part: At,
+        code: &'static str,
+        parse: impl FnOnce(&mut Self) -> Parse<T>,
+    ) -> Parse<T> {
+        let before = (self.lexer.clone(), self.token, self.following, self.previous, self.code);
+        self.lexer = Lexer::within(self.written(At { start: 0, ..part }), part);
+        self.code = code;
+        self.previous = At { start: part.start, end: part.start, ..part };
+        (self.token, self.following) = (self.lexer.next(), self.lexer.next());
+        let read = parse(self);
+        // After the last error that is reported, the rest of the file is not read.
+        if self.errors < MOST_ERRORS {
+            (self.lexer, self.token, self.following, self.previous, _) = before;
+        }
+        self.code = before.4;
+        read
+    }
+
     pub(crate) fn eat_sign(&mut self, sign: &str) -> bool {
         let found = self.is_sign(sign);
         if found {
@@ -191,6 +225,7 @@ impl<'a> Parser<'a> {
     pub(crate) fn unexpected(&self, what: &str) -> Diagnostic {
         let at = self.token.at;
         let found = match self.token.kind {
+            TokenKind::End if self.code == "E0334" => "`}`".to_owned(),
             TokenKind::End => "the end of the file".to_owned(),
             TokenKind::Text => "a string".to_owned(),
             TokenKind::Word if RESERVED.contains(&self.written(at)) => format!("the word `{}`", self.written(at)),

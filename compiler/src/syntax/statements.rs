@@ -6,7 +6,7 @@ use crate::vocabulary::{At, BinaryOperator, Leave, Type};
 use super::Feature;
 use super::ast::{Block, Expression, ExpressionKind, Place, Statement, StatementKind};
 use super::habits;
-use super::lexer::{TokenKind, unescape};
+use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
 use super::words::{another_name, nearest};
 
@@ -233,9 +233,7 @@ impl Parser<'_> {
         if self.token.kind != TokenKind::Text {
             return Err(self.expected("the reason, as a string"));
         }
-        let reason = unescape(self.written(self.token.at));
-        self.advance();
-        Ok(StatementKind::Fail(reason))
+        Ok(StatementKind::Fail(self.reason()?))
     }
 
     // Productions: assignment, statement.

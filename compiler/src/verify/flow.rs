@@ -52,6 +52,8 @@ pub(super) struct Ending {
     pub may: bool,
     /// It is seen to have few turns.
     pub does: bool,
+    /// If so: after so many turns, at the most, its condition is tested again.
+    pub turns: u64,
 }
 
 /// A point at which a handler ends.

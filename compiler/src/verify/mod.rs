@@ -22,6 +22,7 @@ mod failure;
 mod first_situations;
 mod flow;
 mod guards;
+mod limits;
 mod loops;
 mod open;
 mod positions;
@@ -62,6 +63,7 @@ use between::Between;
 use flow::{Course, End, Flow, Paths};
 pub use guards::Left;
 use guards::Remarks;
+pub use limits::{Limit, Limits, Most, Multiple, Turns};
 use situation::Situation;
 use state::{State, Why};
 

@@ -81,7 +81,7 @@ impl State {
             Entity::Node => anywhere[1].clone(),
         };
         State {
-            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(policy, &container.kind)).collect()),
+            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(policy, container)).collect()),
             some: BTreeSet::new(),
             named: Vec::new(),
             threads: (0..locals).map(|local| (local < parameters).then(|| anywhere(local))).collect(),
@@ -115,7 +115,7 @@ impl State {
     /// Nothing is known of what outlives handlers.
     pub fn nothing(policy: &Policy) -> Self {
         State {
-            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(policy, &container.kind)).collect()),
+            sizes: Rc::new(policy.containers.iter().map(|container| Size::any(policy, container)).collect()),
             some: BTreeSet::new(),
             named: Vec::new(),
             threads: Vec::new(),
@@ -138,8 +138,8 @@ impl State {
         if let Some(capacity) = policy.capacity.map(u64::from)
             && sizes.iter().any(|size| size.most.is_none_or(|most| most > capacity))
         {
-            for size in Rc::make_mut(&mut sizes) {
-                size.most = lower(size.most, Some(capacity));
+            for (size, container) in Rc::make_mut(&mut sizes).iter_mut().zip(&policy.containers) {
+                size.most = lower(size.most, Size::all(policy, container.holds));
             }
         }
         // Between handlers, an index made of locals names nothing.
@@ -384,6 +384,12 @@ impl State {
     /// Containers, this one among them, of which it is only known that one holds a thread.
     pub fn one_of(&self, container: ContainerId) -> Option<&BTreeSet<ContainerId>> {
         self.some.iter().find(|containers| containers.contains(&container))
+    }
+
+    /// The locals that name threads or nodes here, each with where that can be.
+    pub fn named_threads(&self) -> impl Iterator<Item = (LocalId, &Places)> {
+        let all = self.threads.iter().enumerate();
+        all.filter_map(|(local, places)| places.as_deref().map(|places| (LocalId(local), places)))
     }
 
     /// Where a named thread can be; `None` if the local names none here.

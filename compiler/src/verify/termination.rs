@@ -5,6 +5,10 @@
 //! the third, values and containers are known so well that no turn can follow the first few. Such knowledge can also
 //! show that a loop never ends once it has had a turn: that loop is refused.
 
+mod most;
+
+pub(super) use most::most_turns;
+
 use super::condition::{constant, sizes};
 use super::emptying::empties;
 use super::flow::{Ending, Flow};
@@ -14,8 +18,8 @@ use super::values::{Range, evaluate, most_threads};
 use super::{Facts, Handling, open, walk};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::policy::{
-    BinaryOperator, Block, Comparison, Expression, Leave, Place, Policy, Statement, StatementId, StatementKind, Test,
-    Thread, Type, UnaryOperator, Value,
+    BinaryOperator, Block, Comparison, Entity, Expression, Leave, Place, Policy, Statement, StatementId, StatementKind,
+    Test, Thread, Type, UnaryOperator, Value,
 };
 
 /// A loop that never ends once it has begun. It is refused if it is seen to begin, after some events.
@@ -404,7 +408,9 @@ impl Turns<'_> {
         let policy = self.handling.policy;
         let mut containers = Vec::new();
         let counted = sizes(bound, &mut containers) && (containers.len() == 1 || policy.int_bits == 64);
-        let most = policy.capacity.map_or(most_threads(policy), |most| most_threads(policy).min(i64::from(most)));
+        let nodes = containers.iter().any(|container| policy.held_by(container) == Entity::Node);
+        let capacity = policy.capacity.filter(|_| !nodes);
+        let most = capacity.map_or(most_threads(policy), |most| most_threads(policy).min(i64::from(most)));
         constant(policy, bound).or(counted.then_some(Value::Int(if way == Way::Up { most } else { 0 })))
     }
 

@@ -4,7 +4,8 @@ use super::state::State;
 use super::termination::Turns;
 use super::values::{self, Range, evaluate};
 use crate::policy::{
-    BinaryOperator, Block, Element, Expression, Place, Policy, Statement, StatementKind, Test, Type, VariableId,
+    BinaryOperator, Block, Element, Expression, Place, Policy, Statement, StatementId, StatementKind, Test, Type,
+    VariableId,
 };
 
 /// At most this many statements and tests are run.
@@ -18,9 +19,26 @@ pub(super) enum Run {
     Repeats,
 }
 
+/// How many turns a loop has that ends, however it is reached; `None` if that is not known, or takes too long.
+pub(super) fn turns<'a>(
+    policy: &Policy,
+    statement: &Statement,
+    entries: impl Iterator<Item = &'a State>,
+) -> Option<u64> {
+    let mut most = None;
+    for entry in entries {
+        let mut runner = Runner { policy, steps: 0, counted: statement.id, turns: 0 };
+        match runner.statement(statement, entry.clone())? {
+            Next::On(_) | Next::Out => most = most.max(Some(runner.turns)),
+            Next::Round => return None,
+        }
+    }
+    most
+}
+
 /// Runs a loop that is reached in this state; `None` if the result is not known, or takes too long.
 pub(super) fn run(policy: &Policy, statement: &Statement, entry: &State) -> Option<Run> {
-    let mut runner = Runner { policy, steps: 0 };
+    let mut runner = Runner { policy, steps: 0, counted: statement.id, turns: 0 };
     match runner.statement(statement, entry.clone())? {
         Next::On(_) | Next::Out => Some(Run::Ends),
         Next::Round => Some(Run::Repeats),
@@ -40,6 +58,9 @@ enum Next {
 struct Runner<'a> {
     policy: &'a Policy,
     steps: usize,
+    /// The loop whose turns are counted.
+    counted: StatementId,
+    turns: u64,
 }
 
 impl Runner<'_> {
@@ -77,6 +98,7 @@ impl Runner<'_> {
                     if waited == waits {
                         (before, waits, waited) = (Some(state.clone()), 2 * waits, 0);
                     }
+                    self.turns += u64::from(statement.id == self.counted);
                     for block in [body, step] {
                         match self.block(block, state)? {
                             Next::On(next) => state = next,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::expression::expression;
 use super::handler::Body;
-use super::host::Instance;
+use super::host::{Host, Instance, Memory};
 use super::names::Names;
 use crate::policy::{ContainerId, ContainerKind, ContainerRef, Element, Entity, Expression, Policy};
 
@@ -74,13 +74,14 @@ impl Group {
         }
     }
 
-    /// The container.
+    /// The container, as a member of the instance.
     pub(super) fn member(&self, names: &Names, thread: &str) -> String {
+        let of_self = names.host.instance.of_self();
         match self {
-            Group::One(id) => names.containers[id.0].clone(),
+            Group::One(id) => format!("{of_self}{}", names.containers[id.0]),
             Group::Array(first, _) => {
-                let array = Element::array(&names.containers[first.0]);
-                format!("{array}[{thread}->container - {}]", names.numbers[first.0])
+                let array = format!("{of_self}{}", Element::array(&names.containers[first.0]));
+                names.host.element(&array, &format!("{thread}->container - {}", names.numbers[first.0]))
             }
         }
     }
@@ -124,7 +125,7 @@ impl Body<'_> {
             ContainerRef::Element { first, length, index } => {
                 let element = self.element(index, *length);
                 let array = self.array(*first);
-                Some(format!("{array}[{element}]"))
+                Some(self.names.host.element(&array, &element))
             }
             ContainerRef::Whole { .. } => None,
         }
@@ -157,7 +158,7 @@ impl Body<'_> {
         self.line(&format!("const unsigned {name} = {which};"));
         let array = self.array(first);
         let number = format!("{} + {name}", self.names.numbers[first.0]);
-        Site { member: format!("{array}[{name}]"), number, id: first }
+        Site { member: self.names.host.element(&array, &name), number, id: first }
     }
 }
 
@@ -168,58 +169,62 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
         let container = &policy.containers[first.0];
         let Some(Element { length, .. }) = container.element else { continue };
         let function = names.helper(*first, *helper);
-        let (contract, of_self) = (names.host.contract, names.host.instance.of_self());
-        let inline = contract.inline();
+        let (host, contract, of_self) = (names.host, names.host.contract, names.host.instance.of_self());
+        let inline = host.called();
+        let start = host.counted("0");
         let tag = match container.holds {
             Entity::Thread => &names.policy,
             Entity::Node => &names.shared,
         };
-        let instance = names.host.instance.parameters(tag, "");
+        let instance = host.parameters(tag, "");
         let looked_at =
             if names.host.instance == Instance::Pointer { format!("const {instance}") } else { instance.clone() };
-        let array = Element::array(&names.containers[first.0]);
+        let element = host.element(&format!("{of_self}{}", Element::array(&names.containers[first.0])), "i");
         let written = Element::array(&container.name);
         let _ = match helper {
             Helper::Count => {
-                let count = contract.count(&container.kind, &format!("{of_self}{array}[i]"));
+                let count = contract.count(&container.kind, &element);
                 write!(
                     text,
                     "\n/* How many threads there are in `{written}`. */\n\
                      {inline} catapults_int {function}({looked_at}) {{\n    \
-                     catapults_int count = 0;\n    \
-                     for (unsigned i = 0; i < {length}; i++)\n        \
+                     catapults_int count = {start};\n    \
+                     for (unsigned i = {start}; {turns}; i++)\n        \
                      count += {count};\n    \
-                     return count;\n}}\n"
+                     return count;\n}}\n",
+                    turns = host.looping(&format!("i < {length}"))
                 )
             }
             Helper::First => {
-                let empty = contract.empty(&container.kind, &format!("{of_self}{array}[i]"));
+                let empty = contract.empty(&container.kind, &element);
                 write!(
                     text,
                     "\n/* The first element of `{written}` that holds a thread; without threads, the last. */\n\
                      {inline} unsigned {function}({looked_at}) {{\n    \
-                     unsigned i = 0;\n    \
-                     while (i < {last} && {empty})\n        \
+                     unsigned i = {start};\n    \
+                     while ({turns})\n        \
                      i++;\n    \
                      return i;\n}}\n",
-                    last = length - 1
+                    turns = host.looping(&format!("i < {} && {empty}", length - 1))
                 )
             }
             Helper::Walk => {
-                let visit = visit(&container.kind, &format!("{of_self}{array}[i]"), "t", "struct catapults_thread *");
+                let pointer = host.pointer("struct catapults_thread");
+                let visit = visit(host, &container.kind, &element, "t", &pointer);
+                let Chain { declared, linked, ended } = chain(host.memory);
                 write!(
                     text,
                     "\n/* Chains the threads of `{written}` through `walk`, in the order in which they leave; returns the first. */\n\
-                     {inline} struct catapults_thread *{function}({instance}) {{\n    \
-                     struct catapults_thread *first = NULL, **link = &first;\n    \
-                     for (unsigned i = 0; i < {length}; i++) {{\n        \
+                     {inline} {pointer}{function}({instance}) {{\n    \
+                     {declared}\n    \
+                     for (unsigned i = {start}; {turns}; i++) {{\n        \
                      {visit} {{\n            \
-                     *link = t;\n            \
-                     link = &t->walk;\n        \
+                     {linked}\n        \
                      }}\n    \
                      }}\n    \
-                     *link = NULL;\n    \
-                     return first;\n}}\n"
+                     {ended}\n    \
+                     return first;\n}}\n",
+                    turns = host.looping(&format!("i < {length}"))
                 )
             }
         };
@@ -227,17 +232,47 @@ pub(super) fn definitions(policy: &Policy, names: &Names, helpers: &Helpers) -> 
     text
 }
 
+/// How threads are chained: what is declared before the loop, what is done with each, and what after the last one.
+struct Chain {
+    declared: &'static str,
+    linked: &'static str,
+    ended: &'static str,
+}
+
+/// A pointer leads into one kind of memory: in an arena, it cannot lead to a local as well as to a thread.
+fn chain(memory: Memory) -> Chain {
+    match memory {
+        Memory::Own => Chain {
+            declared: "struct catapults_thread *first = NULL, **link = &first;",
+            linked: "*link = t;\n            link = &t->walk;",
+            ended: "*link = NULL;",
+        },
+        Memory::Arena => Chain {
+            declared: "struct catapults_thread CATAPULTS_MEMORY *first = NULL;\n    \
+                       struct catapults_thread CATAPULTS_MEMORY *last = NULL;",
+            linked: "t->walk = NULL;\n            \
+                     if (last)\n                \
+                     last->walk = t;\n            \
+                     else\n                \
+                     first = t;\n            \
+                     last = t;",
+            ended: "(void)last;",
+        },
+    }
+}
+
 /// The head of a loop over the threads of a container, which stay where they are.
-pub(super) fn visit(kind: &ContainerKind, member: &str, t: &str, pointer: &str) -> String {
+pub(super) fn visit(host: Host, kind: &ContainerKind, member: &str, t: &str, pointer: &str) -> String {
+    let left = host.looping(&format!("{t} != NULL"));
     match kind {
         ContainerKind::Threadref => format!("for ({pointer}{t} = {member}; {t} != NULL; {t} = NULL)"),
         ContainerKind::Queue | ContainerKind::Stack => {
-            format!("for ({pointer}{t} = {member}.first; {t} != NULL; {t} = {t}->next)")
+            format!("for ({pointer}{t} = {member}.first; {left}; {t} = {t}->next)")
         }
         ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
             let ties = super::ties(kind);
             let first = format!("catapults_sorted_first(&{member}, {ties})");
-            format!("for ({pointer}{t} = {first}; {t} != NULL; {t} = catapults_sorted_next(&{member}, {t}, {ties}))")
+            format!("for ({pointer}{t} = {first}; {left}; {t} = catapults_sorted_next(&{member}, {t}, {ties}))")
         }
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::policy::{ContainerId, Element, Entity, Import, Owner, Policy, StateClass, Type};
 
-use super::host::Instance;
-use super::names::Names;
+use super::host::{Instance, Memory};
+use super::names::{Names, Stop};
 use super::{Unit, arrays, class, string};
 
 /// A function and its name.
@@ -247,6 +247,9 @@ impl Unit<'_> {
         if self.policy.uses_now() {
             let _ = writeln!(text, "#define CATAPULTS_NOW{given} {of}{}", names.now);
         }
+        if self.policy.tells() && names.host.memory == Memory::Arena {
+            let _ = writeln!(text, "#define CATAPULTS_TOLD{given} {of}{}", names.told);
+        }
         if self.policy.uses_random() {
             let _ = writeln!(text, "#define CATAPULTS_RANDOM{given} {of}{}", names.random);
         }
@@ -260,6 +263,11 @@ impl Unit<'_> {
                 let _ = write!(text, " of({})", string(event));
             }
             text.push('\n');
+        }
+        if names.host.memory == Memory::Arena {
+            text.push_str(&stops(&names.stops.borrow()));
+            let running: String = running_members(self.policy, names).map(|member| format!(" of({member})")).collect();
+            let _ = writeln!(text, "#define CATAPULTS_RUNNING(of){running}");
         }
         text.push_str("\n#endif\n");
         if !self.definitions.is_empty() {
@@ -280,26 +288,27 @@ impl Unit<'_> {
             return None;
         }
         let name = self.names.file.take(&format!("{}_expire", self.names.policy));
-        let (host, others) = (self.names.host, "uint32_t timeout, struct catapults_thread *t");
-        let (parameters, arguments) =
-            (host.instance.parameters(&self.names.policy, others), host.instance.arguments("t"));
+        let host = self.names.host;
+        let others = format!("uint32_t timeout, {}t", host.pointer("struct catapults_thread"));
+        let (parameters, arguments) = (host.parameters(&self.names.policy, &others), host.instance.arguments("t"));
         let mut text = format!(
             "\n/* The event of a timer, by the timer's number. */\n\
-             {} const struct catapults_stop *{name}({parameters}) {{\n    switch (timeout) {{\n",
-            host.linkage()
+             {} {}{name}({parameters}) {{\n    switch (timeout) {{\n",
+            host.linkage(),
+            host.stop()
         );
         for (number, event) in
             self.policy.attributes.iter().filter_map(|attribute| attribute.timer.as_ref()).enumerate()
         {
             let Some((_, function)) = timeouts.iter().find(|(name, _)| name == event) else { continue };
             let body = if never_stop.contains(function) {
-                format!("{function}({arguments});\n        return NULL;")
+                format!("{function}({arguments});\n        return {};", host.no_stop())
             } else {
                 format!("return {function}({arguments});")
             };
             let _ = write!(text, "    case {number}: /* {event} */\n        {body}\n");
         }
-        text.push_str("    }\n    return NULL;\n}\n");
+        let _ = write!(text, "    }}\n    return {};\n}}\n", host.no_stop());
         self.put(&text);
         Some(name)
     }
@@ -312,6 +321,12 @@ impl Unit<'_> {
         let holds: Vec<String> = groups.iter().map(|group| format!("({})", group.holds(&self.names, "(t)"))).collect();
         if holds.is_empty() { "(void)(t), 0".to_owned() } else { holds.join(" || ") }
     }
+}
+
+/// Why handlers stop, in the order of the numbers that they return, from 1.
+fn stops(stops: &[Stop]) -> String {
+    let all = stops.iter().map(|stop| format!(" of({}, {}, {})", stop.why, stop.line, string(&stop.text)));
+    format!("#define CATAPULTS_STOPS(of){}\n", all.collect::<String>())
 }
 
 /// What the policy keeps for each thread, except timers: their values mean nothing to another policy.
@@ -328,19 +343,24 @@ fn attribute_rows(policy: &Policy, names: &Names) -> Vec<String> {
     .collect()
 }
 
-/// The RUNNING containers of threads; an array is one part.
+/// The RUNNING containers of threads, as parts of an instance.
 fn running_parts(policy: &Policy, names: &Names) -> Vec<String> {
+    let instance = &names.policy;
+    let part = |member: String| {
+        format!("    {{offsetof(struct {instance}, {member}), sizeof(((struct {instance} *)0)->{member})}},\n")
+    };
+    running_members(policy, names).map(part).collect()
+}
+
+/// The members of an instance that are RUNNING containers of threads; an array is one.
+fn running_members(policy: &Policy, names: &Names) -> impl Iterator<Item = String> {
     let running = policy
         .containers
         .iter()
         .zip(&names.containers)
         .filter(|(container, _)| container.class == StateClass::Running && container.holds == Entity::Thread)
         .filter(|(container, _)| container.element.is_none_or(|element| element.index == 0));
-    let instance = &names.policy;
-    let part = |member: &str| {
-        format!("    {{offsetof(struct {instance}, {member}), sizeof(((struct {instance} *)0)->{member})}},\n")
-    };
-    running.map(|(container, name)| part(container.element.map_or(name, |_| Element::array(name)))).collect()
+    running.map(|(container, name)| container.element.map_or(name.as_str(), |_| Element::array(name)).to_owned())
 }
 
 /// Where the policy's own handlers begin.

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::policy::{ContainerKind, Element, Entity, Import, SortKey, Value};
+use crate::policy::{ContainerKind, Element, Entity, Import, Reason, SortKey, Value};
 
-use super::{Contract, Handlers, Instance, Unit, class, expression, type_name};
+use super::host::Memory;
+use super::{Host, Instance, Unit, class, expression, type_name};
 
 impl Unit<'_> {
     /// Enumeration constants if they fit into C's `int`, else objects. If a host includes the file, an array exists
@@ -12,24 +13,19 @@ impl Unit<'_> {
     pub(super) fn constants(&mut self) {
         let (mut small, mut large) = (String::new(), String::new());
         // In a file that is included, compilers do not warn of unused objects.
-        let unused = match self.names.host.handlers {
-            Handlers::Table => " __attribute__((unused))",
-            Handlers::Name => "",
-        };
+        let often = self.names.host.is_included_often();
+        let unused = if often { "" } else { " __attribute__((unused))" };
         for (index, (constant, name)) in self.policy.constants.iter().zip(&self.names.constants).enumerate() {
             if let Some(Element { index: place, length }) = constant.element {
                 if place == 0 {
                     let values = self.policy.constants[index..index + length].iter().map(|constant| constant.value);
                     let values = values.map(expression::literal).collect::<Vec<_>>().join(", ");
                     let (ty, name) = (type_name(constant.value.ty()), Element::array(name));
-                    let _ = match self.names.host.handlers {
-                        Handlers::Table => {
-                            writeln!(large, "static const {ty} {name}[{length}]{unused} = {{{values}}};")
-                        }
-                        Handlers::Name => {
-                            let _ = writeln!(self.definitions, "const {ty} {name}[{length}] = {{{values}}};");
-                            writeln!(large, "extern const {ty} {name}[{length}];")
-                        }
+                    let _ = if often {
+                        let _ = writeln!(self.definitions, "const {ty} {name}[{length}] = {{{values}}};");
+                        writeln!(large, "extern const {ty} {name}[{length}];")
+                    } else {
+                        writeln!(large, "static const {ty} {name}[{length}]{unused} = {{{values}}};")
                     };
                 }
                 continue;
@@ -66,7 +62,7 @@ impl Unit<'_> {
         for (container, name) in policy.containers.iter().zip(&names.containers) {
             let Some(name) = declared(name, container.element).filter(|_| container.holds == holds) else { continue };
             let declaration = match container.kind {
-                ContainerKind::Threadref => format!("struct catapults_thread *{name};"),
+                ContainerKind::Threadref => format!("{}{name};", names.host.pointer("struct catapults_thread")),
                 ContainerKind::Queue | ContainerKind::Stack => {
                     format!("struct catapults_{} {name};", names.host.contract.list(&container.kind))
                 }
@@ -92,7 +88,7 @@ impl Unit<'_> {
         let (policy, names) = (self.policy, &self.names);
         let mut rows = Vec::new();
         for (import, name) in policy.imports.iter().zip(&names.imports) {
-            rows.push(imported(names.host.contract, import, name));
+            rows.push(imported(names.host, import, name));
         }
         if policy.uses_now() {
             let note = "the instant of the event that is handled; the host writes it".to_owned();
@@ -101,6 +97,14 @@ impl Unit<'_> {
         if policy.uses_random() {
             let note = "what is drawn from; the host seeds it".to_owned();
             rows.push((format!("struct catapults_random {};", names.random), note));
+        }
+        if policy.tells() {
+            let note = "why the last request was refused, if that has values".to_owned();
+            let member = match names.host.memory {
+                Memory::Own => format!("struct catapults_told {};", names.told),
+                Memory::Arena => format!("int64_t {}[{}];", names.told, Reason::MOST_VALUES),
+            };
+            rows.push((member, note));
         }
         rows
     }
@@ -158,12 +162,13 @@ impl Unit<'_> {
         }
         rows.extend(names.links.iter().map(|name| (format!("struct catapults_link {name};"), String::new())));
         if !names.links.is_empty() {
-            rows.push((format!("struct catapults_link *{};", names.linked), "those to this thread".to_owned()));
+            let pointer = names.host.pointer("struct catapults_link");
+            rows.push((format!("{pointer}{};", names.linked), "those to this thread".to_owned()));
         }
         for (import, name) in policy.thread_imports.iter().zip(&names.thread_imports) {
-            rows.push(imported(names.host.contract, import, name));
+            rows.push(imported(names.host, import, name));
         }
-        let conversion = names.host.contract.conversion(thread);
+        let conversion = names.host.conversion(thread);
         let text = format!(
             "\n/* A thread, with what the scheduler keeps for it. */\nstruct {thread} {{\n{}}};\n\n{conversion}\n",
             members(&rows)
@@ -178,16 +183,14 @@ impl Unit<'_> {
             if container.element.is_some_and(|element| element.index > 0) {
                 continue;
             }
-            let inline = self.names.host.contract.inline();
+            let (inline, pointer) =
+                (self.names.host.in_place(), self.names.host.pointer("const struct catapults_thread"));
             let thread = match container.holds {
                 Entity::Thread => &self.names.thread,
                 Entity::Node => &self.names.node,
             };
             let mut text = format!("\n/* {} leaves `{}` first. */\n", self.keys(keys), Element::array(&container.name));
-            let _ = writeln!(
-                text,
-                "{inline} int {name}(const struct catapults_thread *a, const struct catapults_thread *b) {{"
-            );
+            let _ = writeln!(text, "{inline} int {name}({pointer}a, {pointer}b) {{");
             for key in keys {
                 let member = &self.names.attributes[key.attribute.0];
                 let before = if key.reverse { "<" } else { ">" };
@@ -244,6 +247,6 @@ pub(super) fn declared(name: &str, element: Option<Element>) -> Option<String> {
 }
 
 /// The member of an imported variable.
-fn imported(contract: Contract, import: &Import, (variable, fallback): &(String, String)) -> (String, String) {
-    (contract.imported(type_name(import.ty), variable, fallback), "imported".to_owned())
+fn imported(host: Host, import: &Import, (variable, fallback): &(String, String)) -> (String, String) {
+    (host.imported(type_name(import.ty), variable, fallback), "imported".to_owned())
 }

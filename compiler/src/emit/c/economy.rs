@@ -48,7 +48,8 @@ fn count(block: &Block, entries: &mut [usize]) {
 /// The functions that lead into such containers. A host that keeps each function in its own file defines
 /// CATAPULTS_SEPARATE, and in one file CATAPULTS_DEFINE_ with the function's name.
 pub(super) fn ways_in(policy: &Policy, names: &Names) -> String {
-    let parameters = names.host.instance.parameters(&names.policy, "struct catapults_thread *t");
+    let parameters =
+        names.host.parameters(&names.policy, &format!("{}t", names.host.pointer("struct catapults_thread")));
     let mut text = String::new();
     for (id, function) in &names.entrances {
         let container = &policy.containers[id.0];
@@ -64,7 +65,7 @@ pub(super) fn ways_in(policy: &Policy, names: &Names) -> String {
 
 /// The loops that sort threads.
 pub(super) fn loops(names: &Names) -> String {
-    let (loops, parameters) = (names.loops.borrow(), names.host.instance.parameters(&names.policy, ""));
+    let (loops, parameters) = (names.loops.borrow(), names.host.parameters(&names.policy, ""));
     loops.iter().map(|(function, body)| of_its_own("", function, &parameters, &format!("\n{body}"))).collect()
 }
 

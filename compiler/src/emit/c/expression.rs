@@ -219,7 +219,7 @@ fn sum(policy: &Policy, expression: &Expression) -> Option<Sum> {
 fn read(body: &mut Body, place: &Place) -> Piece {
     let text = body.place(place);
     Piece::primary(match place {
-        Place::Import(_) | Place::ThreadImport(..) if !body.names.host.contract.imports_point() => text,
+        Place::Import(_) | Place::ThreadImport(..) if !body.names.host.imports_point() => text,
         Place::Import(_) | Place::ThreadImport(..) if body.is_float(place) => format!("catapults_read_float({text})"),
         Place::Import(_) | Place::ThreadImport(..) => format!("CATAPULTS_READ({text})"),
         Place::Variable(_)
@@ -466,7 +466,7 @@ impl Body<'_> {
                 let array = Element::array(&self.names.variables[first.0]);
                 let global = self.policy.variables[first.0].global;
                 let array = if global { self.shared_member(array) } else { self.member(array) };
-                format!("{array}[{element}]")
+                self.names.host.element(&array, &element)
             }
             Place::Local(id) => self.local(*id),
             Place::Import(id) => self.shared_member(&self.names.imports[id.0].0),
@@ -483,7 +483,7 @@ impl Body<'_> {
             Place::AttributeElement { thread, first, length, index } => {
                 let (element, thread) = (self.element(index, *length), self.thread(*thread));
                 let array = Element::array(&self.names.attributes[first.0]);
-                format!("{}({thread})->{array}[{element}]", self.names.thread)
+                self.names.host.element(&format!("{}({thread})->{array}", self.names.thread), &element)
             }
             Place::ThreadImport(thread, id) => {
                 let thread = self.thread(*thread);

@@ -120,10 +120,11 @@ fn introduction(function: &Function, source: &str, framework: &Framework, host: 
         }
     }
     let _ = write!(text, " */\n{} ", host.linkage());
+    let thread = host.pointer("struct catapults_thread");
     text.push_str(match function.shape {
         Shape::Event if function.silent => "void ",
-        Shape::Event => "const struct catapults_stop *",
-        Shape::Dispatch => "struct catapults_thread *",
+        Shape::Event => host.stop(),
+        Shape::Dispatch => &thread,
         Shape::Query => match function.handlers.first().and_then(|handler| handler.returns) {
             Some(ty) => type_name(ty),
             None => "void",
@@ -142,10 +143,11 @@ fn definition(body: &Body, shape: Shape, names: &Names) -> String {
     let (given, opening) = names.host.given(constant, tag, body.uses_self);
     let mut parameters = Vec::from_iter(given);
     for index in 0..body.handler.parameters {
-        parameters.push(format!("{constant}struct catapults_thread *{}", body.parameter(index)));
+        let thread = names.host.pointer("struct catapults_thread");
+        parameters.push(format!("{constant}{thread}{}", body.parameter(index)));
     }
     if shape == Shape::Dispatch && !body.is_silent() {
-        parameters.push("const struct catapults_stop **stop".to_owned());
+        parameters.push(format!("{}*stop", names.host.stop()));
     }
     if parameters.is_empty() {
         parameters.push("void".to_owned());

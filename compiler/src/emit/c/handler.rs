@@ -9,13 +9,13 @@ use std::cell::OnceCell;
 use super::arrays::{Helpers, Site};
 use super::economy::Shared;
 use super::expression::expression;
-use super::host::Handlers;
+use super::host::Memory;
 use super::names::{Names, Scope};
-use super::{values, verbatim};
+use super::{string, values, verbatim};
 use crate::policy::text::Heads;
 use crate::policy::{
-    Block, ContainerId, ContainerRef, Expression, Handler, LocalId, LocalKind, Place, Policy, Source, Statement,
-    StatementKind,
+    Block, ContainerId, ContainerRef, Expression, Handler, LocalId, LocalKind, Place, Policy, Reason, Source,
+    Statement, StatementKind, Type,
 };
 use crate::verify::{Guard, Verified};
 
@@ -104,8 +104,9 @@ pub(super) fn body<'a>(
         body.declare(LocalId(parameter));
     }
     body.block(&handler.body);
-    if shape != Shape::Query && !ends(&handler.body) && body.returning() != "return;" {
-        body.line("return NULL;");
+    let returning = body.returning();
+    if shape != Shape::Query && !ends(&handler.body) && returning != "return;" {
+        body.line(returning);
     }
     body
 }
@@ -116,6 +117,40 @@ pub(super) fn can_stop(verified: &Verified<Policy>, block: &Block) -> bool {
         matches!(statement.kind, StatementKind::Fail { .. })
             || !verified.facts(statement.id).guards.is_empty()
             || statement.blocks().any(|inner| can_stop(verified, inner))
+    })
+}
+
+/// The text of a reason for a host that fills the values in: in the place of each stands a character that is its type.
+fn marked(reason: &Reason) -> String {
+    let mut texts = reason.texts.iter();
+    let mut text = texts.next().cloned().unwrap_or_default();
+    for ((_, ty), after) in reason.values.iter().zip(texts) {
+        text.push(match ty {
+            Type::Int | Type::Float => '\u{1}',
+            Type::Time => '\u{2}',
+            Type::Bool => '\u{3}',
+        });
+        text.push_str(after);
+    }
+    text
+}
+
+/// Whether there is a loop in a block, of whatever kind.
+fn has_loop(block: &Block) -> bool {
+    block.iter().any(|statement| match &statement.kind {
+        StatementKind::Foreach { .. } | StatementKind::Loop { .. } => true,
+        StatementKind::Dispatch { .. }
+        | StatementKind::Return { .. }
+        | StatementKind::Fail { .. }
+        | StatementKind::If { .. }
+        | StatementKind::Set { .. }
+        | StatementKind::Link { .. }
+        | StatementKind::Transfer { .. }
+        | StatementKind::Send { .. }
+        | StatementKind::Destroy { .. }
+        | StatementKind::Follow { .. }
+        | StatementKind::Leave { .. }
+        | StatementKind::Verbatim { .. } => statement.blocks().any(has_loop),
     })
 }
 
@@ -176,12 +211,16 @@ impl Body<'_> {
 
     /// Whether the function returns no stop: it cannot stop, and stands in no table with those that can.
     pub(super) fn is_silent(&self) -> bool {
-        self.names.host.handlers == Handlers::Name && self.shape != Shape::Query && !self.can_stop
+        self.names.host.is_included_often() && self.shape != Shape::Query && !self.can_stop
     }
 
     /// The `return` of a handler that ends early.
     fn returning(&self) -> &'static str {
-        if self.is_silent() && self.shape == Shape::Event { "return;" } else { "return NULL;" }
+        match (self.shape, self.names.host.memory) {
+            (Shape::Event, _) if self.is_silent() => "return;",
+            (Shape::Event, Memory::Arena) => "return 0;",
+            (Shape::Event | Shape::Dispatch | Shape::Query, _) => "return NULL;",
+        }
     }
 
     fn declare(&mut self, id: LocalId) -> String {
@@ -242,7 +281,8 @@ impl Body<'_> {
             let (Some(first), Some(_)) = (mentions.next(), mentions.next()) else { continue };
             if !values::assigns(first, local) {
                 let name = self.declare(local);
-                self.line(&format!("{} {name} = {};", super::type_name(ty), super::zero(ty)));
+                let zero = self.may_count(ty, super::zero(ty).to_owned());
+                self.line(&format!("{} {name} = {zero};", super::type_name(ty)));
             }
         }
     }
@@ -314,14 +354,10 @@ impl Body<'_> {
                 self.from(statement, line);
             }
             StatementKind::Leave { what } => self.leave(statement, *what),
-            StatementKind::Fail { reason } => {
-                self.line(&format!(
-                    "static const struct catapults_stop refusal = {{CATAPULTS_STOP_FAIL, {}, {}}};",
-                    statement.at.line,
-                    self.names.host.contract.text(reason)
-                ));
-                self.stop(statement, "refusal");
-            }
+            StatementKind::Fail { reason } => match reason.constant() {
+                Some(text) => self.stop(statement, "refusal", "FAIL", text),
+                None => self.tell(statement, reason),
+            },
         }
     }
 
@@ -329,6 +365,7 @@ impl Body<'_> {
     fn initialise(&mut self, statement: &Statement, local: LocalId, value: &Expression) {
         let LocalKind::Value(ty) = self.handler.locals[local.0].kind else { return };
         let value = expression(self, value);
+        let value = self.may_count(ty, value);
         let name = self.declare(local);
         self.from(statement, &format!("{} {name} = {value};", super::type_name(ty)));
         if !values::read_in(&self.handler.body, local) {
@@ -336,13 +373,63 @@ impl Body<'_> {
         }
     }
 
-    /// Leaves the handler with a stop.
-    fn stop(&mut self, statement: &Statement, name: &str) {
+    /// A number from which a loop may count. A verifier that knew it would follow each turn.
+    pub(super) fn may_count(&self, ty: Type, value: String) -> String {
+        match ty {
+            Type::Int | Type::Time if has_loop(&self.handler.body) => self.names.host.counted(&value),
+            Type::Int | Type::Time | Type::Bool | Type::Float => value,
+        }
+    }
+
+    /// Leaves the handler with a stop, a constant of this name where it is no number.
+    fn stop(&mut self, statement: &Statement, name: &str, why: &'static str, text: &str) {
+        let (line, host) = (statement.at.line, self.names.host);
+        let stop = match host.memory {
+            Memory::Own => {
+                let text = host.contract.text(text);
+                self.line(&format!(
+                    "static const struct catapults_stop {name} = {{CATAPULTS_STOP_{why}, {line}, {text}}};"
+                ));
+                format!("&{name}")
+            }
+            Memory::Arena => self.names.stop(why, line, text).to_string(),
+        };
+        self.leave_with(statement, &stop);
+    }
+
+    /// Leaves the handler with a stop that has values.
+    fn tell(&mut self, statement: &Statement, reason: &Reason) {
+        let told = self.shared_member(&self.names.told);
+        if self.names.host.memory == Memory::Arena {
+            for (index, (value, _)) in reason.values.iter().enumerate() {
+                let value = expression(self, value);
+                self.line(&format!("{told}[{index}] = {value};"));
+            }
+            let stop = self.names.stop("FAIL", statement.at.line, &marked(reason));
+            return self.leave_with(statement, &stop.to_string());
+        }
+        self.line(&format!("catapults_tell(&{told}, {});", statement.at.line));
+        let mut texts = reason.texts.iter();
+        let mut text = |body: &mut Self| {
+            if let Some(text) = texts.next().filter(|text| !text.is_empty()) {
+                body.line(&format!("catapults_tell_text(&{told}, {});", string(text)));
+            }
+        };
+        text(self);
+        for (value, ty) in &reason.values {
+            let value = expression(self, value);
+            self.line(&format!("catapults_tell_{}(&{told}, {value});", ty.word()));
+            text(self);
+        }
+        self.leave_with(statement, &format!("&{told}.stop"));
+    }
+
+    fn leave_with(&mut self, statement: &Statement, stop: &str) {
         self.uses_stop = true;
         match self.shape {
-            Shape::Event | Shape::Query => self.from(statement, &format!("return &{name};")),
+            Shape::Event | Shape::Query => self.from(statement, &format!("return {stop};")),
             Shape::Dispatch => {
-                self.line(&format!("*stop = &{name};"));
+                self.line(&format!("*stop = {stop};"));
                 self.from(statement, "return NULL;");
             }
         }
@@ -388,12 +475,7 @@ impl Body<'_> {
             };
             self.line(&format!("if (CATAPULTS_UNLIKELY({failed})) {{"));
             self.depth += 1;
-            self.line(&format!(
-                "static const struct catapults_stop guard = {{CATAPULTS_STOP_GUARD, {}, {}}};",
-                statement.at.line,
-                self.names.host.contract.text(&text)
-            ));
-            self.stop(statement, "guard");
+            self.stop(statement, "guard", "GUARD", &text);
             self.depth -= 1;
             self.line("}");
         }

@@ -1,4 +1,4 @@
-//! What must be known of hosts: the answers to three questions. All differences between languages follow from them.
+//! What must be known of hosts: the answers to four questions. All differences between languages follow from them.
 
 use super::string;
 use crate::policy::ContainerKind;
@@ -9,6 +9,7 @@ pub(super) struct Host {
     pub instance: Instance,
     pub handlers: Handlers,
     pub contract: Contract,
+    pub memory: Memory,
 }
 
 /// Where a scheduler's own data are.
@@ -38,16 +39,31 @@ pub(super) enum Contract {
     Small,
 }
 
+/// In which memory schedulers and threads lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// In the host's own.
+    Own,
+    /// In an arena, for programs that a kernel runs once its verifier has accepted them (BPF). Pointers say that they lead
+    /// there. The verifier knows nothing of what is there, so each loop has a budget. There are no pointers to constants and no
+    /// calls through pointers: a stop is a number.
+    Arena,
+}
+
 impl Host {
     /// # Panics
-    /// A table needs a description. A constant without one does not compile.
-    pub(super) const fn new(instance: Instance, handlers: Handlers, contract: Contract) -> Self {
+    /// A table needs a description, and an arena has none. A constant without one does not compile.
+    pub(super) const fn new(instance: Instance, handlers: Handlers, contract: Contract, memory: Memory) -> Self {
         let described = matches!(contract, Contract::Shared) && matches!(instance, Instance::Pointer);
         assert!(
             described || matches!(handlers, Handlers::Name),
             "only the shared contract describes a policy, and its host has the instance"
         );
-        Host { instance, handlers, contract }
+        assert!(
+            matches!(memory, Memory::Own) || (described && matches!(handlers, Handlers::Name)),
+            "there is no object with a fixed address in an arena, and no table of functions"
+        );
+        Host { instance, handlers, contract, memory }
     }
 
     /// Whether there is a description of the policy, `struct catapults_policy`. Only with it are there nodes and
@@ -68,7 +84,7 @@ impl Host {
                 },
             ),
             (Instance::Pointer, Handlers::Name) => (
-                Some(format!("{constant}struct {tag} *self")),
+                Some(format!("{constant}{}self", self.pointer(&format!("struct {tag}")))),
                 if used { String::new() } else { "    (void)self;\n".to_owned() },
             ),
             (Instance::Object, _) => (None, String::new()),
@@ -79,7 +95,119 @@ impl Host {
     pub(super) fn linkage(self) -> &'static str {
         match self.handlers {
             Handlers::Table => "static",
-            Handlers::Name => self.contract.inline(),
+            Handlers::Name => self.called(),
+        }
+    }
+
+    /// What the definitions of other functions begin with.
+    pub(super) fn called(self) -> &'static str {
+        match self.memory {
+            Memory::Own => self.contract.inline(),
+            Memory::Arena => "CATAPULTS_CALLED",
+        }
+    }
+
+    /// The same for functions that are given to others.
+    pub(super) fn in_place(self) -> &'static str {
+        match self.memory {
+            Memory::Own => self.contract.inline(),
+            Memory::Arena => "CATAPULTS_IN_PLACE",
+        }
+    }
+
+    /// A pointer to a scheduler, a thread or a part of one, up to its name.
+    pub(super) fn pointer(self, to: &str) -> String {
+        match self.memory {
+            Memory::Own => format!("{to} *"),
+            Memory::Arena => format!("{to} CATAPULTS_MEMORY *"),
+        }
+    }
+
+    /// The condition of a loop.
+    pub(super) fn looping(self, condition: &str) -> String {
+        match self.memory {
+            Memory::Own => condition.to_owned(),
+            Memory::Arena => format!("CATAPULTS_LOOP({condition})"),
+        }
+    }
+
+    /// An element of an array in the memory of schedulers and threads.
+    pub(super) fn element(self, array: &str, index: &str) -> String {
+        match self.memory {
+            Memory::Own => format!("{array}[{index}]"),
+            Memory::Arena => format!("CATAPULTS_ELEMENT_OF({array}, {index})"),
+        }
+    }
+
+    /// A value from which a loop may count.
+    pub(super) fn counted(self, value: &str) -> String {
+        match self.memory {
+            Memory::Own => value.to_owned(),
+            Memory::Arena => format!("CATAPULTS_COUNTED({value})"),
+        }
+    }
+
+    /// The type of a stop, as handlers return it.
+    pub(super) fn stop(self) -> &'static str {
+        match self.memory {
+            Memory::Own => "const struct catapults_stop *",
+            Memory::Arena => "uint32_t ",
+        }
+    }
+
+    /// No stop.
+    pub(super) fn no_stop(self) -> &'static str {
+        match self.memory {
+            Memory::Own => "NULL",
+            Memory::Arena => "0",
+        }
+    }
+
+    /// Whether several files of the host include the file, so that objects exist once, in one of them.
+    pub(super) fn is_included_often(self) -> bool {
+        self.handlers == Handlers::Name && self.memory == Memory::Own
+    }
+
+    /// Whether imported variables are read and written through a pointer. Else they are members, to which the host assigns.
+    pub(super) fn imports_point(self) -> bool {
+        self.contract == Contract::Shared && self.memory == Memory::Own
+    }
+
+    /// The member of an imported variable.
+    pub(super) fn imported(self, ty: &str, variable: &str, fallback: &str) -> String {
+        if self.imports_point() { format!("{ty} *{variable}, {fallback};") } else { format!("{ty} {variable};") }
+    }
+
+    /// Sets up an imported variable.
+    pub(super) fn import_set_up(self, object: &str, variable: &str, fallback: &str, value: &str) -> String {
+        if self.imports_point() {
+            format!("    {object}{fallback} = {value};\n    {object}{variable} = &{object}{fallback};\n")
+        } else {
+            format!("    {object}{variable} = {value};\n")
+        }
+    }
+
+    /// The parameters of a function of the file itself, one of which may be the instance.
+    pub(super) fn parameters(self, tag: &str, others: &str) -> String {
+        let pointer = self.pointer(&format!("struct {tag}"));
+        match (self.instance, others) {
+            (Instance::Pointer, "") => format!("{pointer}self"),
+            (Instance::Pointer, _) => format!("{pointer}self, {others}"),
+            (Instance::Object, "") => "void".to_owned(),
+            (Instance::Object, _) => others.to_owned(),
+        }
+    }
+
+    /// Converts a thread to what the policy keeps of it: the definition of `thread`, a function or macro.
+    pub(super) fn conversion(self, thread: &str) -> String {
+        match (self.contract, self.memory) {
+            (Contract::Shared, Memory::Own) => format!(
+                "static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}"
+            ),
+            // In some compilers, even an inlined call costs a copy.
+            (Contract::Small, _) | (_, Memory::Arena) => {
+                format!("#define {thread}(t) (({})(t))", self.pointer(&format!("struct {thread}")))
+            }
         }
     }
 }
@@ -93,17 +221,7 @@ impl Instance {
         }
     }
 
-    /// The parameters of a function of the file itself, one of which may be the instance.
-    pub(super) fn parameters(self, tag: &str, others: &str) -> String {
-        match (self, others) {
-            (Instance::Pointer, "") => format!("struct {tag} *self"),
-            (Instance::Pointer, _) => format!("struct {tag} *self, {others}"),
-            (Instance::Object, "") => "void".to_owned(),
-            (Instance::Object, _) => others.to_owned(),
-        }
-    }
-
-    /// The arguments for [`Instance::parameters`].
+    /// The arguments for [`Host::parameters`].
     pub(super) fn arguments(self, others: &str) -> String {
         match (self, others) {
             (Instance::Pointer, "") => "self".to_owned(),
@@ -193,45 +311,11 @@ impl Contract {
         }
     }
 
-    /// The member of an imported variable. A small host assigns to it, any other makes it point to the application's.
-    pub(super) fn imported(self, ty: &str, variable: &str, fallback: &str) -> String {
-        match self {
-            Contract::Shared => format!("{ty} *{variable}, {fallback};"),
-            Contract::Small => format!("{ty} {variable};"),
-        }
-    }
-
-    /// Sets up an imported variable.
-    pub(super) fn import_set_up(self, object: &str, variable: &str, fallback: &str, value: &str) -> String {
-        match self {
-            Contract::Shared => {
-                format!("    {object}{fallback} = {value};\n    {object}{variable} = &{object}{fallback};\n")
-            }
-            Contract::Small => format!("    {object}{variable} = {value};\n"),
-        }
-    }
-
-    /// Whether they are read and written through a pointer.
-    pub(super) fn imports_point(self) -> bool {
-        self == Contract::Shared
-    }
-
     /// The suffix of functions that divide times, where times are wider than `int`.
     pub(super) fn of_times(self) -> &'static str {
         match self {
             Contract::Shared => "",
             Contract::Small => "_time",
-        }
-    }
-
-    /// Converts a thread to what the policy keeps of it: the definition of `thread`, a function or macro.
-    pub(super) fn conversion(self, thread: &str) -> String {
-        match self {
-            Contract::Shared => format!(
-                "static inline struct {thread} *{thread}(const struct catapults_thread *t) {{ return (struct {thread} *)t; }}"
-            ),
-            // In some compilers, even an inlined call costs a copy.
-            Contract::Small => format!("#define {thread}(t) ((struct {thread} *)(t))"),
         }
     }
 }

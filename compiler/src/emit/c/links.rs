@@ -14,13 +14,15 @@ impl Unit<'_> {
             return;
         }
         let Names { thread, linked, link, unlink, .. } = names;
-        let inline = names.host.contract.inline();
+        let inline = names.host.called();
+        let [to_link, to_thread] =
+            ["link", "thread"].map(|what| names.host.pointer(&format!("struct catapults_{what}")));
         let mut text = format!(
-            "\n{inline} void {link}(struct catapults_link *link, struct catapults_thread *to) {{\n    \
+            "\n{inline} void {link}({to_link}link, {to_thread}to) {{\n    \
                  catapults_link_set(link, to, to != NULL ? &{thread}(to)->{linked} : NULL);\n\
              }}\n\n\
              /* The thread ends: it names no other, and none names it. */\n\
-             {inline} void {unlink}(struct catapults_thread *t) {{\n"
+             {inline} void {unlink}({to_thread}t) {{\n"
         );
         for member in &names.links {
             let _ = writeln!(text, "    {link}(&{thread}(t)->{member}, NULL);");

@@ -35,7 +35,7 @@ use crate::framework::Framework;
 use crate::hierarchy::Hierarchy;
 use crate::policy::{ContainerKind, Entity, Policy, StateClass, Type};
 use crate::verify::Verified;
-use host::{Contract, Handlers, Host, Instance};
+use host::{Contract, Handlers, Host, Instance, Memory};
 use names::Names;
 use std::fmt::Write;
 
@@ -45,8 +45,9 @@ const CONTRACT: u32 = 12;
 
 /// Dialects of C. Another one is another line.
 pub(super) const LANGUAGES: &[&dyn Language] = &[
-    &C { name: "c", host: Host::new(Instance::Pointer, Handlers::Table, Contract::Shared) },
-    &C { name: "embedded_c", host: Host::new(Instance::Object, Handlers::Name, Contract::Small) },
+    &C { name: "c", host: Host::new(Instance::Pointer, Handlers::Table, Contract::Shared, Memory::Own) },
+    &C { name: "embedded_c", host: Host::new(Instance::Object, Handlers::Name, Contract::Small, Memory::Own) },
+    &C { name: "bpf_c", host: Host::new(Instance::Pointer, Handlers::Name, Contract::Shared, Memory::Arena) },
 ];
 
 struct C {
@@ -65,6 +66,8 @@ impl Language for C {
             loaded: described,
             hierarchies: described,
             nodes: described,
+            timers: true,
+            verbatim: true,
             most_containers: self.host.contract.most_containers(),
         }
     }
@@ -183,6 +186,9 @@ impl Unit<'_> {
         }
         if policy.uses_random() {
             self.put("#include \"catapults/random.h\"\n");
+        }
+        if policy.tells() && self.names.host.memory == Memory::Own {
+            self.put("#include \"catapults/told.h\"\n");
         }
         if policy.has_nodes() {
             self.put("#include \"catapults/nodes.h\"\n");

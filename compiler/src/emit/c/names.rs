@@ -2,7 +2,7 @@
 
 use super::arrays::Helper;
 use super::economy;
-use super::host::{Handlers, Host, Instance};
+use super::host::{Host, Instance};
 use crate::policy::{ContainerId, Element, Policy};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,11 +120,22 @@ impl Scope {
 
 /// No name that ends in an underscore is reserved.
 fn is_reserved(name: &str) -> bool {
-    let ours = ["catapults_", "CATAPULTS_", "BLOCK_", "DISPATCHER_", "THREAD_", "TRACE_"];
+    let ours = ["bpf_", "catapults_", "CATAPULTS_", "BLOCK_", "DISPATCHER_", "THREAD_", "TRACE_"];
     let ours = HOST.contains(&name) || ours.iter().any(|prefix| name.starts_with(prefix));
     let limit = ["_MAX", "_MIN", "_WIDTH", "_C"].iter().any(|suffix| name.ends_with(suffix));
     let integer = (name.starts_with("int") || name.starts_with("uint")) && name.ends_with("_t");
     !name.ends_with('_') && (ours || limit || integer || RESERVED.contains(&name))
+}
+
+/// Why a handler stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stop {
+    /// A constant of the contract.
+    pub why: &'static str,
+    /// In the policy's source.
+    pub line: u32,
+    /// The guard, or the reason.
+    pub text: String,
 }
 
 /// The names of a policy's parts. Each list runs parallel to the one of the policy.
@@ -153,6 +164,8 @@ pub(super) struct Names {
     pub numbers: Vec<String>,
     /// The comparison functions of sorted containers; unused for the others.
     pub orders: Vec<String>,
+    /// In an arena: why handlers stop. Their numbers are from 1.
+    pub stops: RefCell<Vec<Stop>>,
     /// In a small host: the functions into containers to which several statements lead.
     pub entrances: BTreeMap<ContainerId, String>,
     /// The functions that sort threads, with their bodies.
@@ -161,6 +174,8 @@ pub(super) struct Names {
     pub now: String,
     /// Member of the instance: the generator, if the policy draws.
     pub random: String,
+    /// Member of the instance: why a request was refused, if a reason has values.
+    pub told: String,
     /// A member of the instance: the armed timers.
     pub timers: String,
     /// The functions over all elements of an array, by its first element.
@@ -218,8 +233,7 @@ impl Names {
             policy.constants.iter().filter(|it| it.element.is_some()).map(|it| it.name.as_str()).collect();
         let constants = elements(constants, |constant| {
             // Names that other files see begin with the policy's name.
-            let seen =
-                host.handlers == Handlers::Name && objects.iter().any(|object| Element::array(object) == constant);
+            let seen = host.is_included_often() && objects.iter().any(|object| Element::array(object) == constant);
             if seen { file.take(&format!("{name}_{constant}")) } else { file.take(constant) }
         });
         let numbers = once_each(containers(), |array| file.take(&format!("in_{array}")));
@@ -231,6 +245,7 @@ impl Names {
 
         let now = instance.take("now");
         let random = if policy.uses_random() { instance.take("random") } else { String::new() };
+        let told = if policy.tells() { instance.take("refused") } else { String::new() };
         let containers = elements(containers(), |name| instance.take(name));
         let variables = policy.variables.iter().map(|variable| (variable.name.as_str(), variable.element));
         let variables = elements(variables, |name| instance.take(name));
@@ -262,10 +277,12 @@ impl Names {
             containers,
             numbers,
             orders,
+            stops: RefCell::default(),
             entrances,
             loops: RefCell::default(),
             now,
             random,
+            told,
             timers,
             helpers,
             variables,
@@ -278,6 +295,17 @@ impl Names {
             thread_imports,
             file,
         }
+    }
+
+    /// The number of a stop.
+    pub(super) fn stop(&self, why: &'static str, line: u32, text: &str) -> usize {
+        let mut stops = self.stops.borrow_mut();
+        let stop = Stop { why, line, text: text.to_owned() };
+        let known = stops.iter().position(|known| *known == stop);
+        known.unwrap_or_else(|| {
+            stops.push(stop);
+            stops.len() - 1
+        }) + 1
     }
 
     /// The name of the function with this body, which comes from a line of the source.

@@ -117,10 +117,8 @@ impl Unit<'_> {
         for group in arrays::groups(policy, &by_it) {
             let (holds, number) = (group.holds(names, "n"), group.number(names, "n"));
             let (order, member) = (&names.orders[group.id().0], group.member(names, "n"));
-            let _ = write!(
-                text,
-                "    if ({holds})\n        catapults_sorted_refile(&self->{member}, n, {number}, {order});\n"
-            );
+            let _ =
+                write!(text, "    if ({holds})\n        catapults_sorted_refile(&{member}, n, {number}, {order});\n");
         }
         text.push_str("}\n");
         text

@@ -34,15 +34,17 @@ impl Unit<'_> {
     /// The statements that set up containers of threads or of nodes, and the variables of an instance or of all.
     pub(super) fn set_up(&self, holds: Entity) -> String {
         let (policy, names, mut text) = (self.policy, &self.names, String::new());
+        let (host, of_self) = (names.host, names.host.instance.of_self());
         let containers = policy.containers.iter().zip(&names.containers);
         for (container, name) in containers.filter(|(container, _)| container.holds == holds) {
             match container.element {
                 None => {
-                    let _ = writeln!(text, "    {}", emptied(names.host, container, name));
+                    let _ = writeln!(text, "    {}", emptied(host, container, &format!("{of_self}{name}")));
                 }
                 Some(Element { index: 0, length }) => {
-                    let each = emptied(names.host, container, &format!("{}[i]", Element::array(name)));
-                    let _ = write!(text, "    for (unsigned i = 0; i < {length}; i++)\n        {each}\n");
+                    let element = host.element(&format!("{of_self}{}", Element::array(name)), "i");
+                    let each = emptied(host, container, &element);
+                    let _ = writeln!(text, "{}        {each}", each_of(host, length));
                 }
                 Some(_) => {}
             }
@@ -51,7 +53,7 @@ impl Unit<'_> {
         let own = own.filter(|(variable, _)| variable.global == (holds == Entity::Node));
         let (variables, members): (Vec<_>, Vec<_>) =
             own.map(|(variable, name)| ((variable.element, variable.initial), name.clone())).unzip();
-        text.push_str(&initialised(names.host.instance.of_self(), &variables, &members));
+        text.push_str(&initialised(host, of_self, &variables, &members));
         text
     }
 
@@ -82,7 +84,9 @@ impl Unit<'_> {
             Handlers::Table => format!(
                 "\n{inline} void {name}(void *self_, struct catapults_thread *t_) {{\n    struct {thread} *t = {thread}(t_);\n    (void)self_;\n"
             ),
-            Handlers::Name => format!("\n{inline} void {name}(struct {thread} *t) {{\n"),
+            Handlers::Name => {
+                format!("\n{inline} void {name}({}t) {{\n", names.host.pointer(&format!("struct {thread}")))
+            }
         };
         text.push_str("    t->base.container = 0;\n");
         let attributes = || {
@@ -93,7 +97,7 @@ impl Unit<'_> {
             .filter(|(attribute, _)| attribute.timer.is_none())
             .map(|(attribute, name)| ((attribute.element, attribute.initial), name.clone()))
             .unzip();
-        text.push_str(&initialised("t->", &plain, &plain_names));
+        text.push_str(&initialised(names.host, "t->", &plain, &plain_names));
         for (number, (_, name)) in attributes().filter(|(attribute, _)| attribute.timer.is_some()).enumerate() {
             let _ = writeln!(text, "    catapults_timer_init(&t->{name}, &t->base, {number});");
         }
@@ -118,8 +122,8 @@ impl Unit<'_> {
             Entity::Node => (&self.names.take_node, &self.names.shared),
         };
         let (host, what) = (self.names.host, entity.word());
-        let (inline, parameters) =
-            (host.contract.inline(), host.instance.parameters(tag, "struct catapults_thread *t"));
+        let thread = format!("{}t", host.pointer("struct catapults_thread"));
+        let (inline, parameters) = (host.called(), host.parameters(tag, &thread));
         let mut text = format!(
             "\n/* Takes a {what} out of wherever it is. */\n\
              {inline} void {name}({parameters}) {{\n"
@@ -143,18 +147,17 @@ impl Unit<'_> {
 
 /// The statement that sets up a container.
 fn emptied(host: Host, container: &Container, member: &str) -> String {
-    let of_self = host.instance.of_self();
     match container.kind {
-        ContainerKind::Threadref => format!("{of_self}{member} = NULL;"),
+        ContainerKind::Threadref => format!("{member} = NULL;"),
         ContainerKind::Queue | ContainerKind::Stack => {
-            format!("catapults_{}_init(&{of_self}{member});", host.contract.list(&container.kind))
+            format!("catapults_{}_init(&{member});", host.contract.list(&container.kind))
         }
-        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&{of_self}{member});"),
+        ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => format!("catapults_sorted_init(&{member});"),
     }
 }
 
 /// The statements that give variables their first values; for an array, a loop if all elements have the same one.
-fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[String]) -> String {
+fn initialised(host: Host, object: &str, variables: &[(Option<Element>, Value)], names: &[String]) -> String {
     let mut text = String::new();
     for (index, ((element, initial), name)) in variables.iter().zip(names).enumerate() {
         let value = expression::literal(*initial);
@@ -162,11 +165,10 @@ fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[St
         let all = &variables[first..first + element.map_or(1, |element| element.length)];
         let alike = all.len() > 1 && all.iter().all(|(_, other)| other == initial);
         let _ = match element {
-            Some(Element { index: 0, length }) if alike => write!(
-                text,
-                "    for (unsigned i = 0; i < {length}; i++)\n        {object}{}[i] = {value};\n",
-                Element::array(name)
-            ),
+            Some(Element { index: 0, length }) if alike => {
+                let element = host.element(&format!("{object}{}", Element::array(name)), "i");
+                writeln!(text, "{}        {element} = {value};", each_of(host, *length))
+            }
             Some(_) if alike => Ok(()),
             Some(_) | None => writeln!(text, "    {object}{name} = {value};"),
         };
@@ -174,13 +176,18 @@ fn initialised(object: &str, variables: &[(Option<Element>, Value)], names: &[St
     text
 }
 
+/// The head of a loop over the elements of an array.
+fn each_of(host: Host, length: usize) -> String {
+    format!("    for (unsigned i = {}; {}; i++)\n", host.counted("0"), host.looping(&format!("i < {length}")))
+}
+
 fn defaults(host: Host, object: &str, import: &Import, (variable, fallback): &(String, String)) -> String {
-    host.contract.import_set_up(object, variable, fallback, &expression::literal(import.default))
+    host.import_set_up(object, variable, fallback, &expression::literal(import.default))
 }
 
 /// The statement that takes `thread` out of a container that holds it.
 pub(super) fn removal(policy: &Policy, names: &Names, group: &Group, thread: &str) -> String {
-    let member = format!("{}{}", names.host.instance.of_self(), group.member(names, thread));
+    let member = group.member(names, thread);
     match policy.containers[group.id().0].kind {
         ContainerKind::Threadref => format!("{member} = NULL;"),
         ContainerKind::Queue | ContainerKind::Stack => {

@@ -5,15 +5,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{CONTRACT, Contract, Handlers, Host, Instance};
+use super::{CONTRACT, Contract, Handlers, Host, Instance, Memory};
 use crate::framework::{self, Framework};
 use crate::source::Source;
 
 /// Combinations that no language has today, each with the hosts whose headers it is compiled with.
 const OTHERS: [(Host, &[&str]); 3] = [
-    (Host::new(Instance::Pointer, Handlers::Name, Contract::Small), &["freertos", "rabbit"]),
-    (Host::new(Instance::Pointer, Handlers::Name, Contract::Shared), &["native", "pth"]),
-    (Host::new(Instance::Object, Handlers::Name, Contract::Shared), &["native", "pth"]),
+    (Host::new(Instance::Pointer, Handlers::Name, Contract::Small, Memory::Own), &["freertos", "rabbit"]),
+    (Host::new(Instance::Pointer, Handlers::Name, Contract::Shared, Memory::Own), &["native", "pth"]),
+    (Host::new(Instance::Object, Handlers::Name, Contract::Shared, Memory::Own), &["native", "pth"]),
 ];
 
 #[test]
@@ -35,10 +35,58 @@ fn each_combination_of_answers_is_c() {
     }
 }
 
+/// The verifier of a kernel would refuse what lacks either word.
+#[test]
+fn in_an_arena_each_pointer_says_where_it_leads_and_each_loop_may_end() {
+    let host = Host::new(Instance::Pointer, Handlers::Name, Contract::Shared, Memory::Arena);
+    let framework = described("linux");
+    let (mut pointers, mut loops) = (0, 0);
+    for path in policies() {
+        let Some(text) = translated(&path, &framework, host) else { continue };
+        for line in text.lines() {
+            for after in line.split("struct ").skip(1) {
+                let rest = after.trim_start_matches(|character: char| character.is_alphanumeric() || character == '_');
+                assert!(!rest.starts_with(" *"), "{}: {line}", path.display());
+                pointers += usize::from(rest.starts_with(" CATAPULTS_MEMORY *"));
+            }
+            let looping = ["for (", "while ("].iter().any(|head| line.trim_start().starts_with(head));
+            // A thread that is visited alone needs no second turn.
+            if looping && !line.contains(" = NULL) {") {
+                assert!(line.contains("CATAPULTS_LOOP("), "{}: {line}", path.display());
+                loops += 1;
+            }
+            assert!(!line.contains("catapults_stop "), "{}: {line}", path.display());
+        }
+    }
+    assert!(pointers > 500 && loops > 20, "{pointers} pointers, {loops} loops");
+}
+
+/// An element whose place is not known is found as the header of the host says.
+#[test]
+fn in_an_arena_elements_are_found_by_the_host() {
+    let host = Host::new(Instance::Pointer, Handlers::Name, Contract::Shared, Memory::Arena);
+    let text = translated(&root().join("policies/feedback.sched"), &described("linux"), host).unwrap();
+    assert!(text.contains("catapults_list_pop(&CATAPULTS_ELEMENT_OF(self->ready, from))"), "{text}");
+    let plain: Vec<_> = text.lines().filter(|line| line.contains("ready[")).collect();
+    assert_eq!(plain.len(), 1, "{plain:?}");
+}
+
+/// Stops are numbers there, by which a host finds the line and the text.
+#[test]
+fn in_an_arena_a_stop_is_a_number() {
+    let host = Host::new(Instance::Pointer, Handlers::Name, Contract::Shared, Memory::Arena);
+    let text = translated(&root().join("tests/run/refusal.sched"), &described("linux"), host).unwrap();
+    let stops = text.lines().find_map(|line| line.strip_prefix("#define CATAPULTS_STOPS(of)")).unwrap();
+    assert!(stops.starts_with(" of(FAIL, ") || stops.starts_with(" of(GUARD, "), "{stops}");
+    let count = stops.matches(" of(").count();
+    assert!(text.contains(&format!("return {count}; /* refusal.sched:")), "{text}");
+    assert!(!text.contains(&format!("return {}; /* refusal.sched:", count + 1)), "{text}");
+}
+
 /// Today's languages have one instance if handlers are called by name.
 #[test]
 fn a_small_host_can_have_two_schedulers() {
-    let host = Host::new(Instance::Pointer, Handlers::Name, Contract::Small);
+    let host = Host::new(Instance::Pointer, Handlers::Name, Contract::Small, Memory::Own);
     let generated = translated(&root().join("policies/fifo.sched"), &described("rabbit"), host).unwrap();
     ran("rabbit", host.contract, &format!("{generated}{TWO}"), "two-schedulers");
 }

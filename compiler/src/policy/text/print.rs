@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::names::{Names, plain};
 use crate::policy::{
     Asked, At, Block, Container, ContainerKind, ContainerRef, Element, Entity, Expression, Handler, Import, LinkId,
-    Local, LocalKind, Owner, Piece, Place, Policy, Referent, SortKey, Source, Statement, StatementKind, Test, Thread,
-    UnaryOperator, Value, Verbatim,
+    Local, LocalKind, Owner, Piece, Place, Policy, Reason, Referent, SortKey, Source, Statement, StatementKind, Test,
+    Thread, UnaryOperator, Value, Verbatim,
 };
 
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
@@ -284,6 +284,16 @@ impl Printer<'_> {
         }
     }
 
+    /// Texts and values, in turn: `"a load of ", (booked + load), ""`.
+    fn reason(&self, reason: &Reason) -> String {
+        let mut texts = reason.texts.iter().map(|text| quoted(text));
+        let mut out = texts.next().unwrap_or_default();
+        for ((value, _), text) in reason.values.iter().zip(texts) {
+            let _ = write!(out, ", {}, {text}", self.expression(value));
+        }
+        out
+    }
+
     fn head(&self, statement: &Statement) -> String {
         match &statement.kind {
             StatementKind::Set { place, value } => format!("{} = {};", self.place(place), self.expression(value)),
@@ -312,7 +322,7 @@ impl Printer<'_> {
             StatementKind::Return { value: None } => "return;".to_owned(),
             StatementKind::Return { value: Some(value) } => format!("return {};", self.expression(value)),
             StatementKind::Leave { what } => format!("{};", what.word()),
-            StatementKind::Fail { reason } => format!("fail {};", quoted(reason)),
+            StatementKind::Fail { reason } => format!("fail {};", self.reason(reason)),
             StatementKind::Verbatim { text, otherwise } => {
                 let end = if otherwise.is_some() { " else" } else { ";" };
                 format!("verbatim {} {}{end}", text.language, self.pieces(text))

@@ -26,6 +26,10 @@ impl<'a> Checker<'a, '_> {
                 (Some(thread), Some(within)) => vec![one(Expected::Runs(thread, within))],
                 (_, _) => Vec::new(),
             },
+            ExpectedDraft::Says(name, text) => {
+                let of = self.thread_there(name);
+                of.map(|of| one(Expected::Says(of, text.clone()))).into_iter().collect()
+            }
             ExpectedDraft::Measure(measured) => self.measured(draft, measured).into_iter().flatten().map(one).collect(),
         }
     }

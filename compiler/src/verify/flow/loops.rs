@@ -175,7 +175,7 @@ impl Engine<'_> {
             let next = self.next(&heads, again.clone(), round);
             if next == heads {
                 let may = !left.is_empty() || self.flow.ends_seen > before;
-                self.note_loop(statement, Ending { first, may, does: again.is_empty() });
+                self.note_loop(statement, Ending { first, may, does: again.is_empty(), turns: 1 });
                 past.extend(left);
                 break;
             }
@@ -202,6 +202,7 @@ impl Engine<'_> {
             first: known.first || ending.first,
             may: known.may || ending.may,
             does: known.does && ending.does,
+            turns: known.turns.max(ending.turns),
         };
     }
 
@@ -212,11 +213,11 @@ impl Engine<'_> {
             return None;
         }
         let (mut states, mut past) = (starts.to_vec(), Vec::new());
-        for _ in 0..=MOST_TURNS {
+        for turns in 0..=MOST_TURNS {
             let (again, left) = self.turn(statement, states, turn);
             past.extend(left);
             if again.is_empty() {
-                self.note_loop(statement, Ending { first: true, may: true, does: true });
+                self.note_loop(statement, Ending { first: true, may: true, does: true, turns });
                 return Some(past);
             }
             states = again;

@@ -1,6 +1,6 @@
 //! How many threads a container holds, and where that is known from.
 
-use crate::policy::{At, ContainerKind, Policy};
+use crate::policy::{At, Container, ContainerKind, Entity, Policy};
 
 /// How many threads a container holds.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,18 @@ impl PartialEq for Size {
 
 impl Size {
     /// Nothing is known, except that a threadref holds at most one thread, and others at most all that can live.
-    pub(super) fn any(policy: &Policy, kind: &ContainerKind) -> Self {
-        let most = if *kind == ContainerKind::Threadref { Some(1) } else { policy.capacity.map(u64::from) };
+    pub(super) fn any(policy: &Policy, container: &Container) -> Self {
+        let most =
+            if container.kind == ContainerKind::Threadref { Some(1) } else { Size::all(policy, container.holds) };
         Size { least: 0, most, why: Why::Unknown }
+    }
+
+    /// How many threads can live. There can be any number of nodes.
+    pub(super) fn all(policy: &Policy, holds: Entity) -> Option<u64> {
+        match holds {
+            Entity::Thread => policy.capacity.map(u64::from),
+            Entity::Node => None,
+        }
     }
 
     /// What is known if both hold.

@@ -22,7 +22,7 @@ impl Body<'_> {
                 let thread = self.thread(*thread);
                 self.arm(&thread, *id, &value)
             }
-            Place::Import(_) | Place::ThreadImport(..) if self.names.host.contract.imports_point() => {
+            Place::Import(_) | Place::ThreadImport(..) if self.names.host.imports_point() => {
                 let value = expression(self, value);
                 let write = if self.is_float(place) { "catapults_write_float" } else { "CATAPULTS_WRITE" };
                 format!("{write}({target}, {value});")
@@ -37,7 +37,13 @@ impl Body<'_> {
                 Some((operator, operand)) if operand == "1" => format!("{target}{operator}{operator};"),
                 Some((operator, operand)) => format!("{target} {operator}= {operand};"),
                 None => {
+                    let is_literal = matches!(value, Expression::Literal(_) | Expression::Constant(_));
+                    let ty = self.policy.type_of(&self.handler.locals, value);
                     let value = expression(self, value);
+                    let value = match (place, ty) {
+                        (Place::Local(_), Some(ty)) if is_literal => self.may_count(ty, value),
+                        _ => value,
+                    };
                     format!("{target} = {value};")
                 }
             },
@@ -86,7 +92,8 @@ impl Body<'_> {
             let thread = self.thread(thread);
             let (holds, number) = (group.holds(self.names, &thread), group.number(self.names, &thread));
             let order = &self.names.orders[group.id().0];
-            let member = self.member(&group.member(self.names, &thread));
+            let member = group.member(self.names, &thread);
+            self.uses_self = true;
             let ties = self.names.host.contract.ties_at_entry(&self.policy.containers[group.id().0].kind);
             self.line(&format!("if ({holds})"));
             self.line(&format!("    catapults_sorted_refile(&{member}, {thread}, {number}, {order}{ties});"));

@@ -18,6 +18,12 @@ pub(super) struct Turn {
 }
 
 impl Body<'_> {
+    /// The pointer to the thread that a loop visits, up to its name.
+    fn cursor(&self) -> String {
+        let constant = if self.shape == Shape::Query { "const " } else { "" };
+        self.names.host.pointer(&format!("{constant}struct catapults_thread"))
+    }
+
     /// Visits the threads that are in the container now, although the body may move the one visited, even back into it.
     pub(super) fn foreach(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
         if matches!(container, ContainerRef::Whole { .. }) {
@@ -31,8 +37,8 @@ impl Body<'_> {
         let policy = self.policy;
         let kind = &policy.containers[id.0].kind;
         let t = self.declare(cursor);
-        let pointer =
-            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        let left = self.names.host.looping(&format!("{t} != NULL"));
+        let pointer = self.cursor();
         let mut step = None;
         let head = match kind {
             ContainerKind::Threadref => {
@@ -50,30 +56,28 @@ impl Body<'_> {
             {
                 let next = self.scope.take("next");
                 step = Some(format!("{next} = {t}->next;"));
-                format!("for ({pointer}{t} = {member}.first, *{next}; {t} != NULL; {t} = {next}) {{")
+                format!("for ({pointer}{t} = {member}.first, *{next}; {left}; {t} = {next}) {{")
             }
             ContainerKind::Queue | ContainerKind::Stack if self.moves(block) => {
                 let (last, next) = (self.scope.take("last"), self.scope.take("next"));
                 step = Some(format!("{next} = {t} == {last} ? NULL : {t}->next;"));
                 format!(
-                    "for ({pointer}{t} = {member}.first, *{last} = {member}.last, *{next}; {t} != NULL; {t} = {next}) {{"
+                    "for ({pointer}{t} = {member}.first, *{last} = {member}.last, *{next}; {left}; {t} = {next}) {{"
                 )
             }
             ContainerKind::Queue | ContainerKind::Stack => {
-                format!("for ({pointer}{t} = {member}.first; {t} != NULL; {t} = {t}->next) {{")
+                format!("for ({pointer}{t} = {member}.first; {left}; {t} = {t}->next) {{")
             }
             ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) if self.moves(block) => {
                 let next = self.scope.take("next");
                 step = Some(format!("{next} = {t}->walk;"));
                 let walk = format!("catapults_sorted_walk(&{member}, {})", super::super::ties(kind));
-                format!("for ({pointer}{t} = {walk}, *{next}; {t} != NULL; {t} = {next}) {{")
+                format!("for ({pointer}{t} = {walk}, *{next}; {left}; {t} = {next}) {{")
             }
             ContainerKind::Pqueue(_) | ContainerKind::Pstack(_) => {
                 let ties = super::super::ties(kind);
                 let first = format!("catapults_sorted_first(&{member}, {ties})");
-                format!(
-                    "for ({pointer}{t} = {first}; {t} != NULL; {t} = catapults_sorted_next(&{member}, {t}, {ties})) {{"
-                )
+                format!("for ({pointer}{t} = {first}; {left}; {t} = catapults_sorted_next(&{member}, {t}, {ties})) {{")
             }
         };
         self.from(statement, &head);
@@ -95,8 +99,7 @@ impl Body<'_> {
         let (scope, locals) = (self.scope.clone(), self.locals.clone());
         let linked = self.linked(of.0, of.1);
         let t = self.declare(cursor);
-        let pointer =
-            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        let pointer = self.cursor();
         // `break` needs a loop in C, so it is one.
         self.from(statement, &format!("for ({pointer}{t} = {linked}; {t} != NULL; {t} = NULL) {{"));
         self.in_turns(block, Turn::default());
@@ -108,13 +111,13 @@ impl Body<'_> {
     fn foreach_element(&mut self, statement: &Statement, cursor: LocalId, container: &ContainerRef, block: &Block) {
         let (policy, length) = (self.policy, container.candidates().count());
         let Some(first) = container.candidates().next() else { return };
-        let pointer =
-            if self.shape == Shape::Query { "const struct catapults_thread *" } else { "struct catapults_thread *" };
+        let pointer = self.cursor();
         if self.moves(block) {
             let walk = self.help(Helper::Walk, container);
             let t = self.declare(cursor);
             let next = self.scope.take("next");
-            self.from(statement, &format!("for ({pointer}{t} = {walk}, *{next}; {t} != NULL; {t} = {next}) {{"));
+            let left = self.names.host.looping(&format!("{t} != NULL"));
+            self.from(statement, &format!("for ({pointer}{t} = {walk}, *{next}; {left}; {t} = {next}) {{"));
             self.line(&format!("    {next} = {t}->walk;"));
             self.in_turns(block, Turn::default());
             self.line("}");
@@ -128,9 +131,16 @@ impl Body<'_> {
         } else {
             Turn::default()
         };
-        self.from(statement, &format!("for (unsigned {which} = 0; {which} < {length}; {which}++) {{"));
+        let (start, turns) = (self.names.host.counted("0"), self.names.host.looping(&format!("{which} < {length}")));
+        self.from(statement, &format!("for (unsigned {which} = {start}; {turns}; {which}++) {{"));
         self.depth += 1;
-        let head = arrays::visit(&policy.containers[first.0].kind, &format!("{array}[{which}]"), &t, pointer);
+        let head = arrays::visit(
+            self.names.host,
+            &policy.containers[first.0].kind,
+            &self.names.host.element(&array, &which),
+            &t,
+            &pointer,
+        );
         self.line(&format!("{head} {{"));
         self.in_turns(block, turn);
         self.line("}");
@@ -150,6 +160,7 @@ impl Body<'_> {
         }
         let (scope, locals) = (self.scope.clone(), self.locals.clone());
         let value = expression(self, value);
+        let value = self.may_count(ty, value);
         let name = self.declare(*local);
         let start = format!("{} {name} = {value}", super::super::type_name(ty));
         self.repetition(looping, &start, condition, Test::Before, body, step);
@@ -168,6 +179,7 @@ impl Body<'_> {
         step: &Block,
     ) {
         let condition = expression(self, condition);
+        let condition = self.names.host.looping(&condition);
         let in_header = self.header_step(step);
         if test == Test::After {
             self.line("do {");

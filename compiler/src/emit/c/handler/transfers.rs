@@ -55,7 +55,8 @@ impl Body<'_> {
         let gone = self.scope.take("gone");
         self.from(statement, "{");
         self.depth += 1;
-        self.line(&format!("struct catapults_thread *{gone} = {thread};"));
+        let pointer = self.names.host.pointer("struct catapults_thread");
+        self.line(&format!("{pointer}{gone} = {thread};"));
         for timer in timers {
             let disarmed = self.arm(&gone, timer, "0");
             self.line(&disarmed);
@@ -84,7 +85,8 @@ impl Body<'_> {
         let gone = self.scope.take("gone");
         self.from(statement, "{");
         self.depth += 1;
-        self.line(&format!("struct catapults_thread *{gone} = {thread};"));
+        let pointer = self.names.host.pointer("struct catapults_thread");
+        self.line(&format!("{pointer}{gone} = {thread};"));
         self.line(&format!("{gone}->container = 0;"));
         if linked {
             self.line(&format!("{}({gone});", self.names.unlink));

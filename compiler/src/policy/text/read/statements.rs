@@ -2,7 +2,7 @@
 
 use super::{Name, Read, ReadError, Reader, Scope, Token, numbered};
 use crate::policy::{
-    At, Block, ContainerRef, Leave, Local, LocalId, LocalKind, Piece, Place, Source, Statement, StatementId,
+    At, Block, ContainerRef, Leave, Local, LocalId, LocalKind, Piece, Place, Reason, Source, Statement, StatementId,
     StatementKind, Test, Thread, Type, Verbatim,
 };
 
@@ -198,9 +198,27 @@ impl HandlerReader {
             }
         }
         if reader.accept_word("fail") {
-            return Ok(StatementKind::Fail { reason: reader.text("a reason, in quotes")? });
+            return Ok(StatementKind::Fail { reason: self.reason(reader)? });
         }
         reader.expected("a statement")
+    }
+
+    /// Texts and values, in turn.
+    fn reason(&mut self, reader: &mut Reader) -> Read<Reason> {
+        let mut reason = Reason { texts: vec![reader.text("a reason, in quotes")?], values: Vec::new() };
+        while reader.accept(",") {
+            let (value, ty) = self.expression(reader)?;
+            if ty == Type::Float || reason.values.len() == Reason::MOST_VALUES {
+                return reader.fail("a reason has at most four values, and none is a float");
+            }
+            reason.values.push((value, ty));
+            reader.symbol(",")?;
+            reason.texts.push(reader.text("what follows the value, in quotes")?);
+        }
+        if !reason.values.is_empty() && reason.longest() > Reason::MOST_BYTES {
+            return reader.fail("the reason may be too long");
+        }
+        Ok(reason)
     }
 
     /// A transfer or an assignment.
