@@ -1,5 +1,6 @@
 //! Policies without a host: scripts of events, the exploration of all their orders, simulations, and traces.
 
+pub mod admission;
 pub mod event_types;
 pub mod explorer;
 pub mod page;

@@ -282,8 +282,8 @@ impl<'a> Survey<'a> {
                 | StatementKind::Link { .. }
                 | StatementKind::Dispatch { .. }
                 | StatementKind::Verbatim { otherwise: None, .. }
-                | StatementKind::Leave { .. }
-                | StatementKind::Fail { .. } => {}
+                | StatementKind::Leave { .. } => {}
+                StatementKind::Fail { reason } => reason.values.iter().for_each(|(value, _)| self.expression(value)),
             }
         }
     }

@@ -106,6 +106,9 @@ struct Watch<'a> {
     thread: Option<u64>,
     /// How many of the expected dispatches have come.
     next: usize,
+    /// Whether the expected reason has come, and the last other one.
+    is_said: bool,
+    said: String,
 }
 
 impl Tally {
@@ -139,7 +142,16 @@ impl<'a> Measures<'a> {
     pub(super) fn new(scenario: &'a Scenario) -> Self {
         let watches = scenario.expectations.iter().map(|expectation| {
             let windowed = matches!(expectation.what, Expected::Measure { window: Some(_), .. });
-            Watch { expectation, tally: windowed.then(Tally::new), since: None, found: None, thread: None, next: 0 }
+            Watch {
+                expectation,
+                tally: windowed.then(Tally::new),
+                since: None,
+                found: None,
+                thread: None,
+                next: 0,
+                is_said: false,
+                said: String::new(),
+            }
         });
         let processors = scenario.processors as usize;
         Measures {
@@ -181,11 +193,21 @@ impl<'a> Measures<'a> {
         self.first[kind].get_or_insert(now);
         self.each(kind, None, now, |tally| tally.refusals += 1);
         for watch in &mut self.watches {
-            if let Expected::Reason(of, expected) = &watch.expectation.what
-                && *of == kind
-                && expected != reason
-            {
-                watch.fails(now, None, format!("one was refused because \"{reason}\""));
+            match &watch.expectation.what {
+                Expected::Reason(of, expected) if *of == kind && expected != reason => {
+                    watch.fails(now, None, format!("one was refused because \"{reason}\""));
+                }
+                Expected::Says(of, expected) if *of == kind => {
+                    watch.is_said |= expected == reason;
+                    reason.clone_into(&mut watch.said);
+                }
+                Expected::Reason(..)
+                | Expected::Says(..)
+                | Expected::Measure { .. }
+                | Expected::Order(_)
+                | Expected::Dispatched(_)
+                | Expected::NeverOverlaps(..)
+                | Expected::Runs(..) => {}
             }
         }
     }
@@ -248,7 +270,11 @@ impl<'a> Measures<'a> {
                         watch.next += 1;
                     }
                 }
-                Expected::Measure { .. } | Expected::Order(_) | Expected::Runs(..) | Expected::Reason(..) => {}
+                Expected::Measure { .. }
+                | Expected::Order(_)
+                | Expected::Runs(..)
+                | Expected::Reason(..)
+                | Expected::Says(..) => {}
             }
         }
     }

@@ -473,7 +473,7 @@ impl<'a, D: Dispatch> World<'a, D> {
     /// If a thread runs, `settle` notices its suspension when it has lost its processor.
     fn suspends(&mut self, kind: usize) -> Done {
         for thread in self.kinds[kind].living.clone() {
-            self.passes_on(thread);
+            self.passes_on(thread)?;
             self.dispatcher.suspends(thread)?;
             self.is_suspended(thread);
         }

@@ -42,7 +42,6 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// A thread has what it waited for, and goes on.
     pub fn has(&mut self, heir: ThreadId) -> Done {
         self.owns(heir);
-        self.rouse_behind()?;
         self.unblock_heir(heir)
     }
 
@@ -71,8 +70,9 @@ impl<R: Runner> Dispatcher<'_, R> {
         self.strike_off(heir);
     }
 
-    /// Tells the thread for which `owns` was called.
+    /// Tells the thread for which `owns` was called, after those that wait behind it.
     pub(in super::super) fn unblock_heir(&mut self, heir: ThreadId) -> Done {
+        self.rouse_behind()?;
         if self.book(heir).state != State::Blocked {
             return Ok(());
         }

@@ -72,8 +72,9 @@ impl<R: Runner> Dispatcher<'_, R> {
     /// Places a thread or proxy anew whose processor has gone.
     pub(super) fn comes_back(&mut self, thread: ThreadId, state: State, kind: Kind) -> Done {
         let on = self.place(thread, None)?;
-        self.book(thread).home = on;
-        self.book(thread).state = state;
+        let book = self.book(thread);
+        (book.home, book.state, book.set_aside) = (on, state, false);
+        self.chains_changed = true;
         let event = self.events.migrate.unwrap_or(self.events.newthread);
         self.raise(self.under(thread), on, event, &[thread])?;
         self.gained_ready(thread);

@@ -17,7 +17,7 @@ impl Measures<'_> {
             Expected::Measure { of, .. } => of.iter().copied().collect(),
             Expected::Order(kinds) | Expected::Dispatched(kinds) => kinds.clone(),
             Expected::NeverOverlaps(left, right) => vec![*left, *right],
-            Expected::Runs(of, _) | Expected::Reason(of, _) => vec![*of],
+            Expected::Runs(of, _) | Expected::Reason(of, _) | Expected::Says(of, _) => vec![*of],
         };
         let text = watch.expectation.text.clone();
         Verdict { text, holds, found, since: watch.since.filter(|_| !holds), thread: seen(watch.thread), kinds }
@@ -62,7 +62,11 @@ impl Measures<'_> {
             }
             Expected::Runs(of, _) if self.tallies[*of].came == 0 => Err("none came".to_owned()),
             Expected::Runs(..) => Ok((true, "always".to_owned())),
-            Expected::Reason(of, _) if self.tallies[*of].refusals == 0 => Err("none was refused".to_owned()),
+            Expected::Reason(of, _) | Expected::Says(of, _) if self.tallies[*of].refusals == 0 => {
+                Err("none was refused".to_owned())
+            }
+            Expected::Says(..) if watch.is_said => Ok((true, "it does".to_owned())),
+            Expected::Says(..) => Err(format!("one was refused because \"{}\"", watch.said)),
             Expected::Reason(..) => Ok((true, "each time".to_owned())),
         }
     }

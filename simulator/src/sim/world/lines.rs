@@ -259,12 +259,15 @@ impl<D: Dispatch> World<'_, D> {
         Ok(())
     }
 
-    /// The thread is about to be suspended. What was left to it, and it has not taken yet, goes to another thread.
-    pub(super) fn passes_on(&mut self, thread: ThreadId) {
+    /// The thread is about to be suspended. What was left to it, and it has not taken yet, goes to another thread, which
+    /// hears of it at once.
+    pub(super) fn passes_on(&mut self, thread: ThreadId) -> Done {
         let runs = (0..self.processors.len()).any(|processor| self.dispatcher.current(processor) == Some(thread));
-        let Some(Thing::Lock(lock)) = self.live(thread).filter(|_| !runs).and_then(|live| live.wants) else { return };
+        let Some(Thing::Lock(lock)) = self.live(thread).filter(|_| !runs).and_then(|live| live.wants) else {
+            return Ok(());
+        };
         if self.dispatcher.is_set_aside(thread) {
-            return;
+            return Ok(());
         }
         if self.locks[lock].owner == Some(thread) {
             self.locks[lock].owner = None;
@@ -272,8 +275,17 @@ impl<D: Dispatch> World<'_, D> {
                 waiter.given = false;
             }
         }
-        if self.locks[lock].owner.is_none() {
-            self.goes_to_the_next(lock, Some(thread), false);
+        if self.locks[lock].owner.is_some() {
+            return Ok(());
+        }
+        let before = self.effects.len();
+        self.goes_to_the_next(lock, Some(thread), false);
+        match self.effects.get(before) {
+            Some(Effect::Told(_)) => {
+                let told = self.effects.remove(before);
+                self.happens_to_others(told)
+            }
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -298,6 +310,9 @@ impl<D: Dispatch> World<'_, D> {
         if lends {
             self.dispatcher.owns(thread);
         }
-        self.hears(&Told { thing, thread, lends })
+        self.hears(&Told { thing, thread, lends })?;
+        // Its turn, if it has one, is not lent any more.
+        let processor = (0..self.processors.len()).find(|on| self.dispatcher.turn(*on) == Some(thread));
+        processor.map_or(Ok(()), |processor| self.dispatcher.regains(processor))
     }
 }

@@ -162,11 +162,13 @@ impl<D: Dispatch> World<'_, D> {
             }
         }
         let lent = self.dispatcher.turn(processor).is_some_and(|turn| self.locks[lock].line.lends(turn));
+        // The turn's thread may lend through others that wait for the lock, and none of them may be there to be told.
+        let through = !self.dispatcher.is_on_own_turn(processor) && !self.locks[lock].line.lenders().is_empty();
         let told = self.goes_to_the_next(lock, None, lent);
         if falls && !told {
             self.fell.push(thread);
         }
-        if told || lent {
+        if told || lent || through {
             self.causes(Effect::Left(processor));
         }
     }
