@@ -1,5 +1,14 @@
 //! The command line. What `--help` says is the documentation of the command.
 
+mod admit;
+mod live;
+mod wcet;
+
+pub use admit::{Admit, OrderName, UnitName};
+pub use live::{Assignment, Replace, Set, Top};
+pub use wcet::Wcet;
+
+use crate::library::PolicyOrPath;
 use crate::messages::MessageFormat;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -10,7 +19,7 @@ use std::path::PathBuf;
 #[derive(Parser)]
 #[command(name = "catapults", version, arg_required_else_help = true)]
 #[command(after_help = "Exit status: 0 done; 1 something is wrong with a file or a tool; 2 wrong usage; 3 explored\n\
-                  only up to a bound; 130 or 143 interrupted; 141 nobody reads the output any more.\n\
+                  only up to a bound; 4 tasks that are not admitted; 130 or 143 interrupted; 141 nobody reads the output any more.\n\
                   An input file may be -, standard input, except recordings and what `run` runs.\n\
                   An existing file that was not named as the output is replaced only with --force.\n\
                   Output that cannot be written is an error.\n\
@@ -41,6 +50,8 @@ pub enum Command {
     Replace(Replace),
     Sim(Sim),
     Test(Test),
+    Admit(Admit),
+    Wcet(Wcet),
     Ir(Ir),
     Grammar(Grammar),
     Explain(Explain),
@@ -68,7 +79,7 @@ pub struct New {
     #[command(flatten)]
     pub framework: FrameworkOption,
     /// Begin with this policy: one of the library (docs/policies.md), or the path of another
-    #[arg(long, value_name = "POLICY|FILE.sched")]
+    #[arg(long, value_name = "POLICY|FILE.sched", value_parser = PolicyOrPath, hide_possible_values = true)]
     pub like: Option<PathBuf>,
     /// The name of the new policy: letters, digits and underscores. A folder can stand before it
     #[arg(value_name = "NAME")]
@@ -204,62 +215,6 @@ pub struct Run {
     /// The program and its arguments
     #[arg(value_name = "PROGRAM", last = true, required = true, num_args = 1..)]
     pub program: Vec<OsString>,
-}
-
-/// Show the threads of a program that runs under a policy, and what each waits for
-///
-/// On a terminal the table is shown anew each second, until it is interrupted; elsewhere once. The process can be one
-/// that `catapults run` started, or one that was written to a host which is asked in the same way (docs/live.md). It must
-/// be the caller's own.
-#[derive(Args)]
-pub struct Top {
-    /// Show one table, also on a terminal
-    #[arg(long)]
-    pub once: bool,
-    /// Write all that is known once, as an object for programs (docs/live.md)
-    #[arg(long)]
-    pub json: bool,
-    /// The process
-    #[arg(value_name = "PID", value_parser = process)]
-    pub process: u32,
-}
-
-/// Set a variable that the policy of a running program imports
-///
-/// What the policy reads is set: the application's own variable, or the default in place of one. For a thread's variable
-/// the event `changed` is raised. What can be set, `catapults top --json` lists.
-#[derive(Args)]
-pub struct Set {
-    /// Set it for this thread
-    #[arg(long, value_name = "NUMBER|NAME")]
-    pub thread: Option<String>,
-    /// The process
-    #[arg(value_name = "PID", value_parser = process)]
-    pub process: u32,
-    /// The variable, and its value: a whole number, `true` or `false`, a time such as 25ms, or a number
-    #[arg(value_name = "NAME=VALUE", value_parser = assignment)]
-    pub assignment: Assignment,
-}
-
-/// What is to be set.
-#[derive(Clone)]
-pub struct Assignment {
-    pub name: String,
-    pub value: String,
-}
-
-/// Replace the policy of a running program
-///
-/// The policy is built as `catapults run` builds it. Its threads go on under the new one. If that does not fit, or refuses
-/// a thread, they go on under the old one.
-#[derive(Args)]
-pub struct Replace {
-    /// The process
-    #[arg(value_name = "PID", value_parser = process)]
-    pub process: u32,
-    /// The policy: a .sched file, or what `catapults build` made of one
-    #[arg(value_name = "POLICY")]
-    pub policy: PathBuf,
 }
 
 /// Simulate threads under a policy, and show what it does
@@ -485,20 +440,6 @@ const KINDS: [&str; 16] = [
     "value",
     "lost",
 ];
-
-/// The number of a process.
-fn process(text: &str) -> Result<u32, String> {
-    whole::<u32, 1, { i32::MAX as u64 }>(text)
-}
-
-fn assignment(text: &str) -> Result<Assignment, String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() && name.len() < 128 && !name.contains(char::is_whitespace) => {
-            Ok(Assignment { name: name.to_owned(), value: value.to_owned() })
-        }
-        _ => Err("it must be NAME=VALUE".to_owned()),
-    }
-}
 
 /// Reads a whole number in a range. Errors are in plain words.
 fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(text: &str) -> Result<T, String> {

@@ -100,6 +100,7 @@ pub fn translate(found: &Found, accepted: &Accepted, place: Place<'_>) -> Result
             (Refusal::Lacks { .. }, Accepted::Policy(_)) => {
                 "take `nodes` out of the `dialect` of the framework description"
             }
+            (Refusal::Untranslated { .. }, _) => "take that out of the `dialect` of the framework description",
             (Refusal::TooManyContainers { .. }, _) => "declare fewer containers",
         };
         Failure::of(&found.framework.name, diagnostic.help(help))

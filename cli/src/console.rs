@@ -161,7 +161,7 @@ impl Console {
             Failure::Diagnostics(place) | Failure::Usage(place) | Failure::Unwritten(place) => {
                 self.diagnostics(&place.0, &place.1);
             }
-            Failure::Said | Failure::Bounded | Failure::Unheard | Failure::Interrupted(_) => {}
+            Failure::Said | Failure::Bounded | Failure::Refused | Failure::Unheard | Failure::Interrupted(_) => {}
         }
     }
 

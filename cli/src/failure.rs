@@ -20,6 +20,8 @@ pub enum Failure {
     Interrupted(i32),
     /// Nothing was found, but a bound was reached.
     Bounded,
+    /// A set of tasks is not admitted. Why was told.
+    Refused,
     /// Nothing reads our output any more, as in `catapults ir x.sched | head`.
     Unheard,
     /// Our output cannot be written. Anything else that the command does would be lost, too.
@@ -77,7 +79,7 @@ impl Failure {
     pub fn errors(&self) -> usize {
         match self {
             Failure::Diagnostics(place) | Failure::Usage(place) | Failure::Unwritten(place) => place.1.errors(),
-            Failure::Said | Failure::Bounded | Failure::Unheard | Failure::Interrupted(_) => 1,
+            Failure::Said | Failure::Bounded | Failure::Refused | Failure::Unheard | Failure::Interrupted(_) => 1,
         }
     }
 
@@ -86,6 +88,7 @@ impl Failure {
             Failure::Diagnostics(_) | Failure::Unwritten(_) | Failure::Said => ExitCode::FAILURE,
             Failure::Usage(_) => ExitCode::from(2),
             Failure::Bounded => ExitCode::from(3),
+            Failure::Refused => ExitCode::from(4),
             // As a shell reports a program that was ended by the signal.
             Failure::Interrupted(signal) => ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX)),
             // As a shell reports a program that was ended by SIGPIPE.

@@ -4,7 +4,10 @@ use crate::failure::Failure;
 use crate::frameworks::nearest;
 use catapults_compiler::diagnostics::Diagnostic;
 use catapults_compiler::vocabulary::At;
+use clap::builder::{PossibleValue, TypedValueParser};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 
 /// A policy of the library.
 pub struct Entry {
@@ -17,6 +20,22 @@ pub struct Entry {
 
 /// The files of `policies`, in the order of their names.
 const POLICIES: &[Entry] = include!(concat!(env!("OUT_DIR"), "/policies.rs"));
+
+/// Reads the name of a policy, or a path. Shells complete names; [`find`] judges them.
+#[derive(Clone)]
+pub struct PolicyOrPath;
+
+impl TypedValueParser for PolicyOrPath {
+    type Value = PathBuf;
+
+    fn parse_ref(&self, _: &clap::Command, _: Option<&clap::Arg>, value: &OsStr) -> Result<PathBuf, clap::Error> {
+        Ok(PathBuf::from(value))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(POLICIES.iter().map(|entry| PossibleValue::new(entry.name))))
+    }
+}
 
 /// The policy of this name. `by`: what names it.
 pub fn find(wanted: &str, by: &str) -> Result<&'static Entry, Failure> {

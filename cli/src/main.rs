@@ -76,6 +76,8 @@ fn done(console: &Console, command: Command) -> Result<(), Failure> {
         Command::Set(arguments) => commands::set::set(console, &arguments),
         Command::Replace(arguments) => commands::replace::replace(console, &arguments),
         Command::Sim(arguments) => commands::sim::sim(console, &arguments),
+        Command::Admit(arguments) => commands::admit::admit(console, &arguments),
+        Command::Wcet(arguments) => commands::wcet::wcet(console, &arguments),
         Command::Test(arguments) => commands::test::test(console, &arguments),
         Command::Ir(arguments) => commands::ir::ir(console, &arguments),
         Command::Grammar(arguments) => commands::grammar::grammar(console, &arguments),

@@ -69,10 +69,18 @@ fn surroundings(
         let unknown = Diagnostic::error("E0505", title, places.language, "no such language");
         diagnostics.push(unknown.help(format!("write one of these: {}", known.join(", "))));
     }
-    for feature in [Feature::Hierarchies, Feature::Nodes] {
+    for feature in Feature::ALL {
         let wanted = framework.dialect.features.contains(&feature);
-        if let (true, Err(refusal @ Refusal::Lacks { .. })) = (wanted, can_have(framework, feature)) {
-            let one = Diagnostic::error("E0505", refusal.to_string(), places.language, "one scheduler for all threads");
+        if let (true, Err(refusal @ (Refusal::Lacks { .. } | Refusal::Untranslated { .. }))) =
+            (wanted, can_have(framework, feature))
+        {
+            let label = match &refusal {
+                Refusal::Lacks { .. } => "one scheduler for all threads",
+                Refusal::Untranslated { .. } | Refusal::UnknownLanguage { .. } | Refusal::TooManyContainers { .. } => {
+                    "translates less"
+                }
+            };
+            let one = Diagnostic::error("E0505", refusal.to_string(), places.language, label);
             diagnostics.push(one.help(format!("take `{}` out of `dialect`", feature.word())));
         }
     }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod admit;
 pub mod build;
 pub mod check;
 pub mod completions;
@@ -21,6 +22,7 @@ pub mod test;
 pub mod top;
 pub mod trace;
 pub mod unpack;
+pub mod wcet;
 
 use crate::artefact::Accepted;
 use crate::console::Console;

@@ -116,7 +116,7 @@ fn with_what_was_there(name: &str, value: String) -> OsString {
     whole
 }
 
-const LISTS: [&str; 2] = ["LD_PRELOAD", "GLIBC_TUNABLES"];
+const LISTS: [&str; 3] = ["LD_PRELOAD", "GLIBC_TUNABLES", "PYTHONPATH"];
 
 /// Warns, but runs it: it may start another program that has what it lacks. Of shells and the like this is expected.
 fn warn(console: &Console, program: &OsStr, policy: &Path, framework: &str) {

@@ -288,7 +288,7 @@ fn of_rtapp(
     })
 }
 
-fn at_range(text: &str, range: Range<usize>) -> At {
+pub(super) fn at_range(text: &str, range: Range<usize>) -> At {
     let before = text.bytes().take(range.start).filter(|byte| *byte == b'\n').count();
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     At { start: number(range.start), end: number(range.end), line: number(before + 1) }
