@@ -250,7 +250,7 @@ static long make(const struct call *call, const struct request *asked) {
     const struct catapults_stop *stop = dispatcher_create(scheduler_default->dispatched, &thread->member.dispatched,
                                                           &thread->nowhere, top, begin, thread);
     if (stop) {
-        self->member.refusal = stop->text;
+        refusal_keep(&self->member.refusal, stop);
         thread->member.word = 0;
         strike_number(thread);
         thread_give(thread);

@@ -241,7 +241,7 @@ static const char *set(const struct live_request *request, char *text) {
 }
 
 static const char *replace(const struct live_request *request, char *text) {
-    const char *refusal = NULL;
+    struct refusal refusal;
     switch (scheduler_replace_root(request->policy, &refusal)) {
     case 0:
         return NULL;
@@ -252,7 +252,7 @@ static const char *replace(const struct live_request *request, char *text) {
     case ENOMEM:
         return "there is no memory for it";
     case EAGAIN:
-        text_format(text, LIVE_TEXT, "it refuses a thread: %s", refusal ? refusal : "");
+        text_format(text, LIVE_TEXT, "it refuses a thread: %s", refusal.text);
         return text;
     default:
         return "a variable that the program registers has another type in it";

@@ -15,6 +15,7 @@
 #include "contexts/stack.h"
 #include "core/thread_record.h"
 #include "dispatcher/processor_here.h"
+#include "process/refusal.h"
 #include "sa.h"
 
 enum { CATAPULTS_NAME_SIZE = 32 };
@@ -51,7 +52,6 @@ struct member {
 
     const struct catapults_attributes *attributes; /* while it is being created; else NULL */
     void *object;                                  /* the application's, where per-thread imports are read; or NULL */
-    const char *refusal;                           /* of the last refused request, or NULL */
     int64_t period;                                /* of its jobs; 0: it has none */
     int64_t release;  /* of its job, or of the next one once that has ended: where the policy reads it */
     int64_t deadline; /* that its policy was told because the application has said none; 0: it was not */
@@ -59,6 +59,7 @@ struct member {
     bool has_ceiling; /* it has a PROTECT mutex: `ceiling` */
 
     char name[CATAPULTS_NAME_SIZE];
+    struct refusal refusal;                           /* of the last refused request */
     _Alignas(64) struct dispatcher_thread dispatched; /* last: the policy's part follows */
 };
 _Static_assert(offsetof(struct member, attributes) == 64, "what each wait touches");

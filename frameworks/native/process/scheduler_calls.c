@@ -20,7 +20,7 @@ enum { ROOM = 256 };
 
 static struct catapults_scheduler *find(const char *name);
 static int add(struct catapults_scheduler **result, const struct catapults_scheduler_attributes *attributes,
-               const struct catapults_policy *policy, const char **refusal);
+               const struct catapults_policy *policy, struct refusal *refusal);
 static void widen(struct catapults_scheduler *scheduler, int processors);
 static void free_scheduler(struct catapults_scheduler *scheduler);
 
@@ -73,7 +73,7 @@ int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapult
     if (!runtime.started)
         return EPERM;
     struct member *self = member_self();
-    self->refusal = NULL;
+    self->refusal.text = NULL;
     if (!attributes->name || !*attributes->name || text_length(attributes->name) >= CATAPULTS_NAME_SIZE)
         return EINVAL;
     const struct catapults_policy *policy;
@@ -92,7 +92,7 @@ int catapults_scheduler_add(catapults_scheduler_t *result, const struct catapult
 
 /* `policy` NULL: the built-in FIFO. */
 static int add(struct catapults_scheduler **result, const struct catapults_scheduler_attributes *attributes,
-               const struct catapults_policy *policy, const char **refusal) {
+               const struct catapults_policy *policy, struct refusal *refusal) {
     struct scheduler *parent = attributes->parent ? attributes->parent->dispatched : dispatcher_root();
     size_t size = dispatcher_scheduler_size(parent), least = offsetof(struct scheduler, record.policy) + ROOM;
     if (size < least)
@@ -126,7 +126,7 @@ static int add(struct catapults_scheduler **result, const struct catapults_sched
     const struct catapults_stop *stop =
         dispatcher_add(dispatched, parent, scheduler->name, scheduler->policy, instance);
     if (stop) {
-        *refusal = stop->text;
+        refusal_keep(refusal, stop);
         free_scheduler(scheduler);
         return EAGAIN;
     }
@@ -183,7 +183,7 @@ int schedulers_add(const struct catapults_hierarchy *hierarchy) {
     int error = added ? 0 : ENOMEM;
     for (uint32_t i = 0; i < hierarchy->nodes_count && error == 0; i++) {
         const struct catapults_hierarchy_node *node = &hierarchy->nodes[i];
-        const char *refusal;
+        struct refusal refusal;
         added[i] = &scheduler_root;
         if (i > 0)
             error = add(&added[i],
@@ -194,7 +194,7 @@ int schedulers_add(const struct catapults_hierarchy *hierarchy) {
                         node->policy, &refusal);
         if (error == EAGAIN)
             runtime_report("the policy %s refuses the scheduler %s of %s: %s", added[node->parent]->policy->name,
-                           node->name, hierarchy->source, refusal);
+                           node->name, hierarchy->source, refusal.text);
         if (error == 0 && i == hierarchy->default_node)
             scheduler_default = added[i];
     }
@@ -212,7 +212,7 @@ int catapults_scheduler_remove(catapults_scheduler_t scheduler) {
 
 int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
     struct member *self = member_self();
-    self->refusal = NULL;
+    self->refusal.text = NULL;
     dispatcher_enter();
     const struct catapults_stop *stop = NULL;
     void *room = memory_take(self->dispatched.room);
@@ -222,9 +222,9 @@ int catapults_scheduler_attach(catapults_scheduler_t scheduler) {
     if (error == 0)
         stop = dispatcher_attach(scheduler->dispatched, room);
     memory_give(room);
-    dispatcher_leave();
     if (stop)
-        self->refusal = stop->text;
+        refusal_keep(&self->refusal, stop);
+    dispatcher_leave();
     return stop ? EAGAIN : error;
 }
 
@@ -252,7 +252,7 @@ static void **make_nodes(const struct catapults_policy *policy) {
 }
 
 static int replace_in(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
-                      void *const *nodes, const char **refusal) {
+                      void *const *nodes, struct refusal *refusal) {
     unsigned long size;
     if (!dispatcher_has_room(scheduler->dispatched, policy, &size))
         return ENOSPC;
@@ -260,7 +260,8 @@ static int replace_in(struct catapults_scheduler *scheduler, const struct catapu
     int error = parts ? imports_prepare(scheduler) : ENOMEM;
     if (error == 0) {
         const struct catapults_stop *stop = dispatcher_replace(scheduler->dispatched, policy, instance, nodes, parts);
-        *refusal = stop ? stop->text : NULL;
+        if (stop)
+            refusal_keep(refusal, stop);
         error = stop ? EAGAIN : 0;
     }
     memory_give(parts);
@@ -276,7 +277,7 @@ static bool is_alone(void) {
 }
 
 static int replace(struct catapults_scheduler *scheduler, const struct catapults_policy *policy, void *instance,
-                   const char **refusal) {
+                   struct refusal *refusal) {
     bool is_root = scheduler == &scheduler_root;
     if (is_root && (policy->shared_size || dispatcher_policy()->shared_size) && !is_alone())
         return ENOTSUP;
@@ -303,7 +304,7 @@ static int replace(struct catapults_scheduler *scheduler, const struct catapults
 
 /* By an instance of its own. The caller calls dispatcher_unblocked if this returns 0. */
 static int replace_by(struct catapults_scheduler *scheduler, const struct catapults_policy *policy,
-                      const char **refusal) {
+                      struct refusal *refusal) {
     void *instance = policy ? policy_instance(policy) : NULL;
     if (policy && !instance)
         return ENOMEM;
@@ -313,7 +314,7 @@ static int replace_by(struct catapults_scheduler *scheduler, const struct catapu
     return error;
 }
 
-int scheduler_replace_root(const struct catapults_policy *policy, const char **refusal) {
+int scheduler_replace_root(const struct catapults_policy *policy, struct refusal *refusal) {
     return replace_by(&scheduler_root, policy, refusal);
 }
 
@@ -321,7 +322,7 @@ int catapults_policy_replace(catapults_scheduler_t scheduler, const char *file) 
     if (!runtime.started)
         return EPERM;
     struct member *self = member_self();
-    self->refusal = NULL;
+    self->refusal.text = NULL;
     if (!scheduler)
         scheduler = &scheduler_root;
     const struct catapults_policy *policy;

@@ -43,7 +43,7 @@ int schedulers_add(const struct catapults_hierarchy *hierarchy);
 
 /* As catapults_policy_replace of the root, with a policy that stays in memory. Within dispatcher_enter; if it returns
  * 0, dispatcher_unblocked follows. */
-int scheduler_replace_root(const struct catapults_policy *policy, const char **refusal);
+int scheduler_replace_root(const struct catapults_policy *policy, struct refusal *refusal);
 
 /* There is one more processor: each scheduler can be more threads to its parent. */
 void schedulers_widen(void);

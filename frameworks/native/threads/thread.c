@@ -82,7 +82,7 @@ static inline struct catapults_handle *make(const struct catapults_handle *self,
     thread->member.attributes = NULL;
     thread->member.object = NULL;
     thread->joiner = NULL;
-    thread->member.refusal = NULL;
+    thread->member.refusal.text = NULL;
     thread->mutexes = NULL;
     thread->stand_ins = NULL;
     thread->client = NULL;
@@ -124,7 +124,7 @@ static inline int begin(struct catapults_handle *thread, struct scheduler *sched
         return 0;
     if (result)
         *result = NULL;
-    member_self()->refusal = stop->text;
+    refusal_keep(&member_self()->refusal, stop);
     stack_give(thread->member.stack);
     return EAGAIN;
 }
@@ -170,7 +170,7 @@ int catapults_create(catapults_t *result, const struct catapults_attributes *att
     if (!runtime.started)
         return EPERM;
     struct catapults_handle *self = handle_self();
-    self->member.refusal = NULL;
+    self->member.refusal.text = NULL;
     dispatcher_enter();
     int error;
     struct catapults_handle *thread;
@@ -192,7 +192,7 @@ static void entry(void *argument) {
     end(self, self->start(self->argument));
 }
 
-const char *catapults_refusal(void) { return member_self()->refusal; }
+const char *catapults_refusal(void) { return member_self()->refusal.text; }
 
 /* ---- Joining ----------------------------------------------------------------------------------------------------- */
 

@@ -7,8 +7,10 @@
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "catapults/told.h"
 #include "catapults_pth.h"
 #include "shim/shim.h"
 
@@ -58,6 +60,7 @@ pid_t pth_fork(void) {
  */
 
 static const char *refusal;
+static char refusal_kept[CATAPULTS_TOLD]; /* a reason with values, which the next one would replace */
 
 pth_t pth_spawn_object(pth_attr_t attributes, void *(*start)(void *), void *argument, void *object) {
     library_find();
@@ -68,7 +71,9 @@ pth_t pth_spawn_object(pth_attr_t attributes, void *(*start)(void *), void *argu
     const struct record *record = thread && shim.policy ? record_of(thread) : NULL;
     /* In none of Pth's queues: there was no memory, or the policy refused it. Its scheduler never was in one. */
     if (thread && shim.policy && thread->state == PTH_STATE_NEW && (!record || record->place == NOWHERE)) {
-        if (shim.refused)
+        if (shim.refused && strlen(shim.refused->text) < sizeof refusal_kept)
+            refusal = strcpy(refusal_kept, shim.refused->text);
+        else if (shim.refused)
             refusal = shim.refused->text;
         int error = shim.refused ? EAGAIN : ENOMEM;
         __pth_tcb_free(thread);

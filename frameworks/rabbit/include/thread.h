@@ -21,8 +21,14 @@ void thread_init(void);
 void thread_seed(uint32_t seed);
 
 /* Creates a thread that is ready to run `function(argument)`. `memory` has `size` bytes, at least 96. NULL: the policy
- * refuses it. */
+ * refuses it, and `thread_refusal` says why. */
 struct thread *thread_create(void *memory, uint16_t size, void (*function)(void *), void *argument);
+
+/*
+ * Why the policy refused the last thread; NULL: it has refused none. `line` is of its `fail`. If the reason has values,
+ * this is the first member of a struct catapults_told (catapults/told.h), which has them.
+ */
+extern const struct catapults_stop *thread_refusal;
 
 /* Runs threads until none is left that could run. */
 void thread_run(void);

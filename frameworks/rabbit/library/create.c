@@ -1,5 +1,7 @@
 #include "library.h"
 
+const struct catapults_stop *thread_refusal;
+
 /* Where a thread starts. */
 static void begin(void) {
     struct thread *thread = (struct thread *)thread_running;
@@ -23,6 +25,7 @@ struct thread *thread_create(void *memory, uint16_t size, void (*function)(void 
     if (stop) {
         if (stop->why == CATAPULTS_STOP_GUARD)
             thread_policy_failed(stop->line);
+        thread_refusal = stop;
         return NULL;
     }
 #endif

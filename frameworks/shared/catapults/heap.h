@@ -12,24 +12,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "catapults/host_memory.h"
+
 /* The first member of a record, so that a pointer to the one is a pointer to the other. */
 struct catapults_heap_node {
-    struct catapults_heap_node *child, *sibling;
-    struct catapults_heap_node *previous; /* of the first node of all neither read nor written here */
+    struct catapults_heap_node CATAPULTS_MEMORY *child, *sibling;
+    struct catapults_heap_node CATAPULTS_MEMORY *previous; /* of the first node of all neither read nor written here */
 };
 
 /* Whether `a` comes before `b`. If neither comes before the other, whichever is first stays first. */
-typedef bool catapults_heap_before(const struct catapults_heap_node *a, const struct catapults_heap_node *b);
+typedef bool catapults_heap_before(const struct catapults_heap_node CATAPULTS_MEMORY *a,
+                                   const struct catapults_heap_node CATAPULTS_MEMORY *b);
 
 /* Makes one heap of two, either of which may be empty; neither has siblings. */
-static inline struct catapults_heap_node *
-catapults_heap_meld(struct catapults_heap_node *a, struct catapults_heap_node *b, catapults_heap_before *before) {
+CATAPULTS_IN_PLACE struct catapults_heap_node CATAPULTS_MEMORY *
+catapults_heap_meld(struct catapults_heap_node CATAPULTS_MEMORY *a, struct catapults_heap_node CATAPULTS_MEMORY *b,
+                    catapults_heap_before *before) {
     if (!a)
         return b;
     if (!b)
         return a;
     if (before(b, a)) {
-        struct catapults_heap_node *later = a;
+        struct catapults_heap_node CATAPULTS_MEMORY *later = a;
         a = b;
         b = later;
     }
@@ -43,11 +47,11 @@ catapults_heap_meld(struct catapults_heap_node *a, struct catapults_heap_node *b
 
 /* Makes one heap of a list of heaps: pairs from the first to the last, then one of all pairs from the last to the
  * first. */
-static inline struct catapults_heap_node *catapults_heap_join(struct catapults_heap_node *heaps,
-                                                              catapults_heap_before *before) {
-    struct catapults_heap_node *pairs = NULL, *whole = NULL;
-    while (heaps) {
-        struct catapults_heap_node *one = heaps, *other = one->sibling;
+CATAPULTS_IN_PLACE struct catapults_heap_node CATAPULTS_MEMORY *
+catapults_heap_join(struct catapults_heap_node CATAPULTS_MEMORY *heaps, catapults_heap_before *before) {
+    struct catapults_heap_node CATAPULTS_MEMORY *pairs = NULL, *whole = NULL;
+    while (CATAPULTS_LOOP(heaps)) {
+        struct catapults_heap_node CATAPULTS_MEMORY *one = heaps, *other = one->sibling;
         heaps = other ? other->sibling : NULL;
         one->sibling = NULL;
         if (other)
@@ -56,8 +60,8 @@ static inline struct catapults_heap_node *catapults_heap_join(struct catapults_h
         one->sibling = pairs;
         pairs = one;
     }
-    while (pairs) {
-        struct catapults_heap_node *rest = pairs->sibling;
+    while (CATAPULTS_LOOP(pairs)) {
+        struct catapults_heap_node CATAPULTS_MEMORY *rest = pairs->sibling;
         pairs->sibling = NULL;
         whole = catapults_heap_meld(pairs, whole, before);
         pairs = rest;
@@ -66,18 +70,19 @@ static inline struct catapults_heap_node *catapults_heap_join(struct catapults_h
 }
 
 /* Adds a node to the heap that begins with `first` (NULL: it is empty). Returns the first node. */
-static inline struct catapults_heap_node *
-catapults_heap_add(struct catapults_heap_node *first, struct catapults_heap_node *node, catapults_heap_before *before) {
+CATAPULTS_IN_PLACE struct catapults_heap_node CATAPULTS_MEMORY *
+catapults_heap_add(struct catapults_heap_node CATAPULTS_MEMORY *first,
+                   struct catapults_heap_node CATAPULTS_MEMORY *node, catapults_heap_before *before) {
     node->child = NULL;
     node->sibling = NULL;
     return catapults_heap_meld(first, node, before);
 }
 
 /* Takes a node out of the heap that begins with `first`. Returns the first node. */
-static inline struct catapults_heap_node *catapults_heap_remove(struct catapults_heap_node *first,
-                                                                struct catapults_heap_node *node,
-                                                                catapults_heap_before *before) {
-    struct catapults_heap_node *below = catapults_heap_join(node->child, before);
+CATAPULTS_IN_PLACE struct catapults_heap_node CATAPULTS_MEMORY *
+catapults_heap_remove(struct catapults_heap_node CATAPULTS_MEMORY *first,
+                      struct catapults_heap_node CATAPULTS_MEMORY *node, catapults_heap_before *before) {
+    struct catapults_heap_node CATAPULTS_MEMORY *below = catapults_heap_join(node->child, before);
     if (node == first)
         return below;
     if (node->previous->child == node)

@@ -11,14 +11,16 @@
 #include "catapults/policy.h"
 
 struct catapults_link {
-    struct catapults_thread *to;  /* NULL: none, and then the others mean nothing */
-    struct catapults_link *next;  /* among the links to the same thread; NULL: the last */
-    struct catapults_link **from; /* what points to this one: `next` of the one before it, or the thread's `linked` */
+    struct catapults_thread CATAPULTS_MEMORY *to; /* NULL: none, and then the others mean nothing */
+    struct catapults_link CATAPULTS_MEMORY *next; /* among the links to the same thread; NULL: the last */
+    /* What points to this one: `next` of the one before it, or the thread's `linked`. */
+    struct catapults_link CATAPULTS_MEMORY *CATAPULTS_MEMORY *from;
 };
 
 /* From now on the link names `to`, or no thread (NULL). `linked`: that of `to`. */
-static inline void catapults_link_set(struct catapults_link *link, struct catapults_thread *to,
-                                      struct catapults_link **linked) {
+CATAPULTS_CALLED void catapults_link_set(struct catapults_link CATAPULTS_MEMORY *link,
+                                         struct catapults_thread CATAPULTS_MEMORY *to,
+                                         struct catapults_link CATAPULTS_MEMORY *CATAPULTS_MEMORY *linked) {
     if (link->to) {
         *link->from = link->next;
         if (link->next)
@@ -35,8 +37,8 @@ static inline void catapults_link_set(struct catapults_link *link, struct catapu
 }
 
 /* No link names the thread any more whose `linked` this is. */
-static inline void catapults_links_end(struct catapults_link **linked) {
-    while (*linked)
+CATAPULTS_CALLED void catapults_links_end(struct catapults_link CATAPULTS_MEMORY *CATAPULTS_MEMORY *linked) {
+    while (CATAPULTS_LOOP(*linked))
         catapults_link_set(*linked, NULL, NULL);
 }
 

@@ -15,19 +15,20 @@
 #include "catapults/policy.h"
 
 struct catapults_list {
-    struct catapults_thread *first; /* the next to leave; NULL: empty */
-    struct catapults_thread *last;
+    struct catapults_thread CATAPULTS_MEMORY *first; /* the next to leave; NULL: empty */
+    struct catapults_thread CATAPULTS_MEMORY *last;
     catapults_int count;
 };
 
-static inline void catapults_list_init(struct catapults_list *list) {
+static inline void catapults_list_init(struct catapults_list CATAPULTS_MEMORY *list) {
     list->first = NULL;
     list->last = NULL;
     list->count = 0;
 }
 
 /* Into a queue. `number` is the container's, for catapults_thread.container. The thread is in hand, here and below. */
-static inline void catapults_list_append(struct catapults_list *list, struct catapults_thread *t, uint16_t number) {
+static inline void catapults_list_append(struct catapults_list CATAPULTS_MEMORY *list,
+                                         struct catapults_thread CATAPULTS_MEMORY *t, uint16_t number) {
     t->container = number;
     t->previous = list->last;
     if (list->first)
@@ -40,7 +41,8 @@ static inline void catapults_list_append(struct catapults_list *list, struct cat
 }
 
 /* Onto a stack. */
-static inline void catapults_list_push(struct catapults_list *list, struct catapults_thread *t, uint16_t number) {
+static inline void catapults_list_push(struct catapults_list CATAPULTS_MEMORY *list,
+                                       struct catapults_thread CATAPULTS_MEMORY *t, uint16_t number) {
     t->container = number;
     t->next = list->first;
     if (list->first)
@@ -52,15 +54,17 @@ static inline void catapults_list_push(struct catapults_list *list, struct catap
 }
 
 /* Takes out the next to leave, which is then in hand. The list is not empty. */
-static inline struct catapults_thread *catapults_list_pop(struct catapults_list *list) {
-    struct catapults_thread *t = list->first;
+static inline struct catapults_thread CATAPULTS_MEMORY *catapults_list_pop(struct catapults_list
+                                                                           CATAPULTS_MEMORY *list) {
+    struct catapults_thread CATAPULTS_MEMORY *t = list->first;
     list->first = t->next;
     list->count--;
     return t;
 }
 
 /* Takes a thread out of the middle; it is in this list. */
-static inline void catapults_list_remove(struct catapults_list *list, struct catapults_thread *t) {
+static inline void catapults_list_remove(struct catapults_list CATAPULTS_MEMORY *list,
+                                         struct catapults_thread CATAPULTS_MEMORY *t) {
     if (t == list->first)
         list->first = t->next;
     else

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catapults/host_memory.h"
+
 /* The version of this file. A host refuses a policy that was built against another one. */
 #define CATAPULTS_CONTRACT 12u
 #define CATAPULTS_MAGIC 0x7370636d /* "mcps" in memory */
@@ -25,16 +27,17 @@
  * The host makes sure that only one handler of a scheduler runs at a time.
  */
 struct catapults_thread {
-    struct catapults_thread *next; /* the one behind it: in a list; in a sorted container, among those of equal key */
-    struct catapults_thread *previous; /* the one before it */
-    uint16_t container;                /* the number of the container that holds it; 0 while in none ("in hand") */
-    uint8_t color;                     /* in a sorted container: of its node in the tree */
-    uint32_t number;                   /* the host's number for it, unique while it lives; for messages and traces */
-    struct catapults_thread
-        *parent; /* in a sorted container: links of the tree; while on the way to a node: that node */
-    struct catapults_thread *left;
-    struct catapults_thread *right;
-    struct catapults_thread *walk; /* the next that the current foreach visits */
+    /* The one behind it: in a list; in a sorted container, among those of equal key. */
+    struct catapults_thread CATAPULTS_MEMORY *next;
+    struct catapults_thread CATAPULTS_MEMORY *previous; /* the one before it */
+    uint16_t container; /* the number of the container that holds it; 0 while in none ("in hand") */
+    uint8_t color;      /* in a sorted container: of its node in the tree */
+    uint32_t number;    /* the host's number for it, unique while it lives; for messages and traces */
+    /* In a sorted container: links of the tree; while on the way to a node: that node. */
+    struct catapults_thread CATAPULTS_MEMORY *parent;
+    struct catapults_thread CATAPULTS_MEMORY *left;
+    struct catapults_thread CATAPULTS_MEMORY *right;
+    struct catapults_thread CATAPULTS_MEMORY *walk; /* the next that the current foreach visits */
 };
 
 /* Why a handler ended early. Constant data of the policy; line 0 stands for the framework's own default handler. */

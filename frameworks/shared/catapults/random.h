@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "catapults/host_memory.h"
+
 struct catapults_random {
     uint32_t state[2]; /* never both 0 */
 };
@@ -27,14 +29,14 @@ static inline uint32_t catapults_random_mixed(uint32_t bits) {
 }
 
 /* Begins the sequence of a seed. */
-static inline void catapults_random_seed(struct catapults_random *random, uint64_t seed) {
+static inline void catapults_random_seed(struct catapults_random CATAPULTS_MEMORY *random, uint64_t seed) {
     uint32_t low = catapults_random_mixed((uint32_t)seed);
     uint32_t high = catapults_random_mixed((uint32_t)(seed >> 32) ^ low);
     random->state[0] = low;
     random->state[1] = low || high ? high : 1;
 }
 
-static inline uint32_t catapults_random_next(struct catapults_random *random) {
+static inline uint32_t catapults_random_next(struct catapults_random CATAPULTS_MEMORY *random) {
     uint32_t one = random->state[0], both = one ^ random->state[1];
     random->state[0] = (one << 26 | one >> 6) ^ both ^ both << 9;
     random->state[1] = both << 13 | both >> 19;
@@ -46,7 +48,7 @@ static inline uint32_t catapults_random_next(struct catapults_random *random) {
  * times a fraction of 32 bits, or of 64 where 32 would make some numbers noticeably likelier. It does not draw again
  * until a number fits, so a handler takes no longer than it must.
  */
-static inline int64_t catapults_random(struct catapults_random *random, int64_t below) {
+static inline int64_t catapults_random(struct catapults_random CATAPULTS_MEMORY *random, int64_t below) {
     if (below <= 1)
         return 0;
     uint64_t high = catapults_random_next(random);

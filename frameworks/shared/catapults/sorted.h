@@ -35,16 +35,17 @@ enum {
 enum catapults_ties { CATAPULTS_FIFO, CATAPULTS_LIFO };
 
 struct catapults_sorted {
-    struct catapults_thread *front;    /* head of the run that leaves before all of the tree, or NULL */
-    struct catapults_thread *root;     /* NULL: the tree is empty */
-    struct catapults_thread *leftmost; /* head of the run of the tree that leaves first, or NULL */
-    catapults_int count;               /* of threads */
+    struct catapults_thread CATAPULTS_MEMORY *front; /* head of the run that leaves before all of the tree, or NULL */
+    struct catapults_thread CATAPULTS_MEMORY *root;  /* NULL: the tree is empty */
+    struct catapults_thread CATAPULTS_MEMORY *leftmost; /* head of the run of the tree that leaves first, or NULL */
+    catapults_int count;                                /* of threads */
 };
 
 /* Below 0: `a` leaves before `b`; 0: equal keys; above 0: after. */
-typedef int catapults_order(const struct catapults_thread *a, const struct catapults_thread *b);
+typedef int catapults_order(const struct catapults_thread CATAPULTS_MEMORY *a,
+                            const struct catapults_thread CATAPULTS_MEMORY *b);
 
-static inline void catapults_sorted_init(struct catapults_sorted *sorted) {
+static inline void catapults_sorted_init(struct catapults_sorted CATAPULTS_MEMORY *sorted) {
     sorted->front = NULL;
     sorted->root = NULL;
     sorted->leftmost = NULL;
@@ -54,9 +55,10 @@ static inline void catapults_sorted_init(struct catapults_sorted *sorted) {
 /* ---- The tree: its nodes are heads ------------------------------------------------------------------------------- */
 
 /* Puts `with` (or nothing) in the place of `node`. */
-static inline void catapults_tree_replace(struct catapults_sorted *sorted, const struct catapults_thread *node,
-                                          struct catapults_thread *with) {
-    struct catapults_thread *parent = node->parent;
+static inline void catapults_tree_replace(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                          const struct catapults_thread CATAPULTS_MEMORY *node,
+                                          struct catapults_thread CATAPULTS_MEMORY *with) {
+    struct catapults_thread CATAPULTS_MEMORY *parent = node->parent;
     if (!parent)
         sorted->root = with;
     else if (parent->left == node)
@@ -74,8 +76,9 @@ static inline void catapults_tree_replace(struct catapults_sorted *sorted, const
  *        ╱   ╲        ╱    ╲
  *       b     c      a      b
  */
-static inline void catapults_tree_rotate_left(struct catapults_sorted *sorted, struct catapults_thread *node) {
-    struct catapults_thread *pivot = node->right;
+CATAPULTS_CALLED void catapults_tree_rotate_left(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                                 struct catapults_thread CATAPULTS_MEMORY *node) {
+    struct catapults_thread CATAPULTS_MEMORY *pivot = node->right;
     node->right = pivot->left;
     if (node->right)
         node->right->parent = node;
@@ -85,8 +88,9 @@ static inline void catapults_tree_rotate_left(struct catapults_sorted *sorted, s
 }
 
 /* The mirror image. */
-static inline void catapults_tree_rotate_right(struct catapults_sorted *sorted, struct catapults_thread *node) {
-    struct catapults_thread *pivot = node->left;
+CATAPULTS_CALLED void catapults_tree_rotate_right(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                                  struct catapults_thread CATAPULTS_MEMORY *node) {
+    struct catapults_thread CATAPULTS_MEMORY *pivot = node->left;
     node->left = pivot->right;
     if (node->left)
         node->left->parent = node;
@@ -96,12 +100,13 @@ static inline void catapults_tree_rotate_right(struct catapults_sorted *sorted, 
 }
 
 /* `node` is new, red, and hangs in its place: no red node may have a red parent. */
-static inline void catapults_tree_inserted(struct catapults_sorted *sorted, struct catapults_thread *node) {
-    struct catapults_thread *parent;
-    while ((parent = node->parent) && parent->color == CATAPULTS_RED) {
-        struct catapults_thread *grandparent = parent->parent; /* there is one: the root is black */
+CATAPULTS_CALLED void catapults_tree_inserted(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                              struct catapults_thread CATAPULTS_MEMORY *node) {
+    struct catapults_thread CATAPULTS_MEMORY *parent;
+    while (CATAPULTS_LOOP((parent = node->parent) && parent->color == CATAPULTS_RED)) {
+        struct catapults_thread CATAPULTS_MEMORY *grandparent = parent->parent; /* there is one: the root is black */
         bool left = parent == grandparent->left;
-        struct catapults_thread *uncle = left ? grandparent->right : grandparent->left;
+        struct catapults_thread CATAPULTS_MEMORY *uncle = left ? grandparent->right : grandparent->left;
         if (uncle && uncle->color == CATAPULTS_RED) {
             parent->color = CATAPULTS_BLACK;
             uncle->color = CATAPULTS_BLACK;
@@ -128,11 +133,13 @@ static inline void catapults_tree_inserted(struct catapults_sorted *sorted, stru
 }
 
 /* The paths through `node` (which may be NULL, below `parent`) have one black node too few. */
-static inline void catapults_tree_removed(struct catapults_sorted *sorted, struct catapults_thread *node,
-                                          struct catapults_thread *parent) {
-    while (parent && (!node || node->color == CATAPULTS_BLACK)) {
+CATAPULTS_CALLED void catapults_tree_removed(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                             struct catapults_thread CATAPULTS_MEMORY *node,
+                                             struct catapults_thread CATAPULTS_MEMORY *parent) {
+    while (CATAPULTS_LOOP(parent && (!node || node->color == CATAPULTS_BLACK))) {
         bool left = node == parent->left;
-        struct catapults_thread *sibling = left ? parent->right : parent->left; /* there is one: its paths are longer */
+        struct catapults_thread CATAPULTS_MEMORY *sibling =
+            left ? parent->right : parent->left; /* there is one: its paths are longer */
         if (sibling->color == CATAPULTS_RED) {
             sibling->color = CATAPULTS_BLACK;
             parent->color = CATAPULTS_RED;
@@ -142,8 +149,8 @@ static inline void catapults_tree_removed(struct catapults_sorted *sorted, struc
                 catapults_tree_rotate_right(sorted, parent);
             sibling = left ? parent->right : parent->left;
         }
-        struct catapults_thread *inner = left ? sibling->left : sibling->right;
-        struct catapults_thread *outer = left ? sibling->right : sibling->left;
+        struct catapults_thread CATAPULTS_MEMORY *inner = left ? sibling->left : sibling->right;
+        struct catapults_thread CATAPULTS_MEMORY *outer = left ? sibling->right : sibling->left;
         bool inner_red = inner && inner->color == CATAPULTS_RED;
         bool outer_red = outer && outer->color == CATAPULTS_RED;
         if (!inner_red && !outer_red) {
@@ -177,8 +184,9 @@ static inline void catapults_tree_removed(struct catapults_sorted *sorted, struc
 }
 
 /* `with`, which is in no tree, becomes the node that `node` was. */
-static inline void catapults_tree_exchange(struct catapults_sorted *sorted, const struct catapults_thread *node,
-                                           struct catapults_thread *with) {
+CATAPULTS_CALLED void catapults_tree_exchange(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                              const struct catapults_thread CATAPULTS_MEMORY *node,
+                                              struct catapults_thread CATAPULTS_MEMORY *with) {
     catapults_tree_replace(sorted, node, with);
     with->color = node->color;
     with->left = node->left;
@@ -189,12 +197,13 @@ static inline void catapults_tree_exchange(struct catapults_sorted *sorted, cons
         with->right->parent = with;
 }
 
-static inline void catapults_tree_remove(struct catapults_sorted *sorted, struct catapults_thread *node) {
-    struct catapults_thread *child, *parent;
+CATAPULTS_CALLED void catapults_tree_remove(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                            struct catapults_thread CATAPULTS_MEMORY *node) {
+    struct catapults_thread CATAPULTS_MEMORY *child, *parent;
     uint8_t color;
     if (node->left && node->right) { /* its successor, which has no left child, takes its place */
-        struct catapults_thread *successor = node->right;
-        while (successor->left)
+        struct catapults_thread CATAPULTS_MEMORY *successor = node->right;
+        while (CATAPULTS_LOOP(successor->left))
             successor = successor->left;
         child = successor->right;
         parent = successor->parent == node ? successor : successor->parent;
@@ -208,18 +217,19 @@ static inline void catapults_tree_remove(struct catapults_sorted *sorted, struct
         catapults_tree_replace(sorted, node, child);
     }
     if (color == CATAPULTS_BLACK)
-        catapults_tree_removed(sorted, child, parent);
+        catapults_tree_removed(sorted, child, CATAPULTS_FORGOTTEN(parent));
 }
 
 /* The node after `node`, or NULL. */
-static inline struct catapults_thread *catapults_tree_successor(const struct catapults_thread *node) {
-    struct catapults_thread *next;
+CATAPULTS_CALLED struct catapults_thread CATAPULTS_MEMORY *catapults_tree_successor(const struct catapults_thread
+                                                                                    CATAPULTS_MEMORY *node) {
+    struct catapults_thread CATAPULTS_MEMORY *next;
     if (node->right) {
-        for (next = node->right; next->left;)
+        for (next = node->right; CATAPULTS_LOOP(next->left);)
             next = next->left;
         return next;
     }
-    for (next = node->parent; next && node == next->right; next = next->parent)
+    for (next = node->parent; CATAPULTS_LOOP(next && node == next->right); next = next->parent)
         node = next;
     return next;
 }
@@ -227,13 +237,16 @@ static inline struct catapults_thread *catapults_tree_successor(const struct cat
 /* ---- The container ----------------------------------------------------------------------------------------------- */
 
 /* The head of the run that leaves next; NULL: the container is empty. */
-static inline struct catapults_thread *catapults_sorted_head(const struct catapults_sorted *sorted) {
+static inline struct catapults_thread CATAPULTS_MEMORY *catapults_sorted_head(const struct catapults_sorted
+                                                                              CATAPULTS_MEMORY *sorted) {
     return sorted->front ? sorted->front : sorted->leftmost;
 }
 
 /* A single thread becomes a node below `parent`, at `link`. */
-static inline void catapults_sorted_hang(struct catapults_sorted *sorted, struct catapults_thread *head,
-                                         struct catapults_thread *parent, struct catapults_thread **link) {
+CATAPULTS_CALLED void catapults_sorted_hang(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                            struct catapults_thread CATAPULTS_MEMORY *head,
+                                            struct catapults_thread CATAPULTS_MEMORY *parent,
+                                            struct catapults_thread CATAPULTS_MEMORY *CATAPULTS_MEMORY *link) {
     head->color = CATAPULTS_RED;
     head->parent = parent;
     head->left = NULL;
@@ -243,17 +256,20 @@ static inline void catapults_sorted_hang(struct catapults_sorted *sorted, struct
 }
 
 /* The run of `head` comes before all that are in the tree. */
-static inline void catapults_sorted_hang_leftmost(struct catapults_sorted *sorted, struct catapults_thread *head) {
-    struct catapults_thread *parent = sorted->leftmost;
+CATAPULTS_CALLED void catapults_sorted_hang_leftmost(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                                     struct catapults_thread CATAPULTS_MEMORY *head) {
+    struct catapults_thread CATAPULTS_MEMORY *parent = sorted->leftmost;
     sorted->leftmost = head;
     catapults_sorted_hang(sorted, head, parent, parent ? &parent->left : &sorted->root);
 }
 
 /* `number` is the container's, for catapults_thread.container. The thread is in hand. */
-static inline __attribute__((always_inline)) void catapults_sorted_insert(struct catapults_sorted *sorted,
-                                                                          struct catapults_thread *t, uint16_t number,
-                                                                          catapults_order *order) {
-    struct catapults_thread *head = catapults_sorted_head(sorted), *parent = NULL, **link = &sorted->root;
+static inline __attribute__((always_inline)) void catapults_sorted_insert(struct catapults_sorted
+                                                                          CATAPULTS_MEMORY *sorted,
+                                                                          struct catapults_thread CATAPULTS_MEMORY *t,
+                                                                          uint16_t number, catapults_order *order) {
+    struct catapults_thread CATAPULTS_MEMORY *head = catapults_sorted_head(sorted),
+                                             *parent = NULL, *CATAPULTS_MEMORY *link = &sorted->root;
     t->container = number;
     sorted->count++;
     int side = head ? order(t, head) : -1;
@@ -268,7 +284,7 @@ static inline __attribute__((always_inline)) void catapults_sorted_insert(struct
     }
     if (side > 0) {
         bool left = true; /* of all nodes so far */
-        for (head = sorted->root; head; head = *link) {
+        for (head = sorted->root; CATAPULTS_LOOP(head); head = *link) {
             side = order(t, head);
             if (side == 0)
                 break;
@@ -293,8 +309,9 @@ static inline __attribute__((always_inline)) void catapults_sorted_insert(struct
 }
 
 /* Takes out a thread that is in this container. Compares nothing, so its keys may have changed already. */
-static inline void catapults_sorted_remove(struct catapults_sorted *sorted, struct catapults_thread *t) {
-    struct catapults_thread *next = t->next;
+CATAPULTS_CALLED void catapults_sorted_remove(struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                                              struct catapults_thread CATAPULTS_MEMORY *t) {
+    struct catapults_thread CATAPULTS_MEMORY *next = t->next;
     sorted->count--;
     if (next == t) { /* alone */
         if (sorted->front == t) {
@@ -321,43 +338,48 @@ static inline void catapults_sorted_remove(struct catapults_sorted *sorted, stru
 }
 
 /* The next to leave; NULL: the container is empty. */
-static inline struct catapults_thread *catapults_sorted_first(const struct catapults_sorted *sorted,
-                                                              enum catapults_ties ties) {
-    struct catapults_thread *head = catapults_sorted_head(sorted);
+static inline struct catapults_thread CATAPULTS_MEMORY *
+catapults_sorted_first(const struct catapults_sorted CATAPULTS_MEMORY *sorted, enum catapults_ties ties) {
+    struct catapults_thread CATAPULTS_MEMORY *head = catapults_sorted_head(sorted);
     return ties == CATAPULTS_LIFO && head ? head->previous : head;
 }
 
 /* Takes out the next to leave, which is then in hand. The container is not empty. */
-static inline struct catapults_thread *catapults_sorted_pop(struct catapults_sorted *sorted, enum catapults_ties ties) {
-    struct catapults_thread *t = catapults_sorted_first(sorted, ties);
+static inline struct catapults_thread CATAPULTS_MEMORY *
+catapults_sorted_pop(struct catapults_sorted CATAPULTS_MEMORY *sorted, enum catapults_ties ties) {
+    struct catapults_thread CATAPULTS_MEMORY *t = catapults_sorted_first(sorted, ties);
     catapults_sorted_remove(sorted, t);
     return t;
 }
 
 /* A key of a thread in this container has been assigned: files it anew, as the youngest of its run. */
-static inline __attribute__((always_inline)) void catapults_sorted_refile(struct catapults_sorted *sorted,
-                                                                          struct catapults_thread *t, uint16_t number,
-                                                                          catapults_order *order) {
+static inline __attribute__((always_inline)) void catapults_sorted_refile(struct catapults_sorted
+                                                                          CATAPULTS_MEMORY *sorted,
+                                                                          struct catapults_thread CATAPULTS_MEMORY *t,
+                                                                          uint16_t number, catapults_order *order) {
     catapults_sorted_remove(sorted, t);
     catapults_sorted_insert(sorted, t, number, order);
 }
 
 /* The thread that leaves after `t`, which is in this container; or NULL. */
-static inline struct catapults_thread *catapults_sorted_next(const struct catapults_sorted *sorted,
-                                                             const struct catapults_thread *t,
-                                                             enum catapults_ties ties) {
-    const struct catapults_thread *head = ties == CATAPULTS_FIFO ? t->next : t;
+CATAPULTS_CALLED struct catapults_thread CATAPULTS_MEMORY *
+catapults_sorted_next(const struct catapults_sorted CATAPULTS_MEMORY *sorted,
+                      const struct catapults_thread CATAPULTS_MEMORY *t, enum catapults_ties ties) {
+    const struct catapults_thread CATAPULTS_MEMORY *head = t;
+    if (ties == CATAPULTS_FIFO)
+        head = t->next;
     if (head->color == CATAPULTS_MEMBER)
         return ties == CATAPULTS_FIFO ? t->next : t->previous;
-    struct catapults_thread *next = head == sorted->front ? sorted->leftmost : catapults_tree_successor(head);
+    struct catapults_thread CATAPULTS_MEMORY *next =
+        head == sorted->front ? sorted->leftmost : catapults_tree_successor(head);
     return ties == CATAPULTS_LIFO && next ? next->previous : next;
 }
 
 /* Chains all threads through `walk` as they leave, for a visitor that moves them. Returns the first. */
-static inline struct catapults_thread *catapults_sorted_walk(const struct catapults_sorted *sorted,
-                                                             enum catapults_ties ties) {
-    struct catapults_thread *first = catapults_sorted_first(sorted, ties);
-    for (struct catapults_thread *t = first; t; t = t->walk)
+CATAPULTS_CALLED struct catapults_thread CATAPULTS_MEMORY *
+catapults_sorted_walk(const struct catapults_sorted CATAPULTS_MEMORY *sorted, enum catapults_ties ties) {
+    struct catapults_thread CATAPULTS_MEMORY *first = catapults_sorted_first(sorted, ties);
+    for (struct catapults_thread CATAPULTS_MEMORY *t = first; CATAPULTS_LOOP(t); t = t->walk)
         t->walk = catapults_sorted_next(sorted, t, ties);
     return first;
 }

@@ -16,27 +16,29 @@
 struct catapults_timer {
     struct catapults_heap_node node;
     catapults_time instant;
-    struct catapults_thread *thread; /* whose it is */
-    uint32_t timeout;                /* what is raised: an index into catapults_policy.timeouts */
+    struct catapults_thread CATAPULTS_MEMORY *thread; /* whose it is */
+    uint32_t timeout;                                 /* what is raised: an index into catapults_policy.timeouts */
 };
 
 struct catapults_timers {
-    struct catapults_timer *first; /* the next to expire; NULL: none is armed */
+    struct catapults_timer CATAPULTS_MEMORY *first; /* the next to expire; NULL: none is armed */
 };
 
-static inline void catapults_timers_init(struct catapults_timers *timers) { timers->first = NULL; }
+static inline void catapults_timers_init(struct catapults_timers CATAPULTS_MEMORY *timers) { timers->first = NULL; }
 
 /* Not armed. */
-static inline void catapults_timer_init(struct catapults_timer *timer, struct catapults_thread *t, uint32_t timeout) {
+static inline void catapults_timer_init(struct catapults_timer CATAPULTS_MEMORY *timer,
+                                        struct catapults_thread CATAPULTS_MEMORY *t, uint32_t timeout) {
     timer->instant = 0;
     timer->thread = t;
     timer->timeout = timeout;
 }
 
 /* Whether `one` expires before `other`. */
-static inline bool catapults_timer_before(const struct catapults_heap_node *one,
-                                          const struct catapults_heap_node *other) {
-    const struct catapults_timer *a = (const struct catapults_timer *)one, *b = (const struct catapults_timer *)other;
+CATAPULTS_IN_PLACE bool catapults_timer_before(const struct catapults_heap_node CATAPULTS_MEMORY *one,
+                                               const struct catapults_heap_node CATAPULTS_MEMORY *other) {
+    const struct catapults_timer CATAPULTS_MEMORY *a = (const struct catapults_timer CATAPULTS_MEMORY *)one;
+    const struct catapults_timer CATAPULTS_MEMORY *b = (const struct catapults_timer CATAPULTS_MEMORY *)other;
     if (a->instant != b->instant)
         return a->instant < b->instant;
     if (a->thread->number != b->thread->number)
@@ -45,22 +47,24 @@ static inline bool catapults_timer_before(const struct catapults_heap_node *one,
 }
 
 /* Takes out a timer that is armed. */
-static inline void catapults_timers_disarm(struct catapults_timers *timers, struct catapults_timer *timer) {
+CATAPULTS_CALLED void catapults_timers_disarm(struct catapults_timers CATAPULTS_MEMORY *timers,
+                                              struct catapults_timer CATAPULTS_MEMORY *timer) {
     timer->instant = 0;
-    timers->first =
-        (struct catapults_timer *)catapults_heap_remove(&timers->first->node, &timer->node, catapults_timer_before);
+    timers->first = (struct catapults_timer CATAPULTS_MEMORY *)catapults_heap_remove(&timers->first->node, &timer->node,
+                                                                                     catapults_timer_before);
 }
 
 /* Arms a timer for an instant, whether it is armed or not; 0: disarms it. */
-static inline void catapults_timers_set(struct catapults_timers *timers, struct catapults_timer *timer,
-                                        catapults_time instant) {
+CATAPULTS_CALLED void catapults_timers_set(struct catapults_timers CATAPULTS_MEMORY *timers,
+                                           struct catapults_timer CATAPULTS_MEMORY *timer, catapults_time instant) {
     if (timer->instant != 0)
         catapults_timers_disarm(timers, timer);
     if (instant == 0)
         return;
     timer->instant = instant;
-    struct catapults_heap_node *first = timers->first ? &timers->first->node : NULL;
-    timers->first = (struct catapults_timer *)catapults_heap_add(first, &timer->node, catapults_timer_before);
+    struct catapults_heap_node CATAPULTS_MEMORY *first = timers->first ? &timers->first->node : NULL;
+    timers->first =
+        (struct catapults_timer CATAPULTS_MEMORY *)catapults_heap_add(first, &timer->node, catapults_timer_before);
 }
 
 #endif

@@ -39,7 +39,9 @@ struct catapults_attributes {
  * `processors`, or `period` is below 0. EPERM: there was no catapults_init. `attributes` and `thread` may be NULL. */
 int catapults_create(catapults_t *thread, const struct catapults_attributes *attributes, void *(*start)(void *),
                      void *argument);
-const char *catapults_refusal(void); /* the `fail` of the caller's last refused request, or NULL */
+/* The reason of the `fail` that refused the caller's last request, with its values; NULL: it was not refused. It is
+ * valid until the caller's next request. */
+const char *catapults_refusal(void);
 
 /* EDEADLK, EINVAL (detached, or joined by another). `result` may be NULL. */
 int catapults_join(catapults_t thread, void **result);

@@ -1,0 +1,4 @@
+/*
+ * Beneath timers.h, alike on all hosts.
+ */
+#include "../../catapults/host_memory.h"
