@@ -1,0 +1,159 @@
+"""Dask's scheduler, in which a policy decides what is computed where, and in which order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import dask
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.protocol import pickle
+from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler, TaskState, WorkerState
+
+from catapults_dask.engine import Engine
+from catapults_dask.policy import Scheduler as Policy
+
+logger = logging.getLogger("catapults.dask")
+
+#: What else would move tasks or data.
+CONFIGURATION = {
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.active-memory-manager.start": False,
+}
+
+
+class Refusal(RuntimeError):
+    """The error of a task that the policy did not take."""
+
+
+class PolicyScheduler(Scheduler):
+    """A task that the policy has not yet given to a worker is in the state `no-worker`."""
+
+    def __init__(self, policy: type[Policy], **options: Any) -> None:
+        self.engine = Engine(policy)
+        #: Where the policy has sent a task that is on its way there.
+        self.chosen: dict[Any, str] = {}
+        self.refused: dict[Any, str] = {}
+        self.asked = False
+        #: Whether a worker has ever come, and whether a client has.
+        self.came = self.asked_for = False
+        dask.config.set(CONFIGURATION)
+        extensions = {name: extension for name, extension in DEFAULT_EXTENSIONS.items() if name != "stealing"}
+        super().__init__(extensions=extensions, **options)
+        self.add_plugin(Watch(self), name="catapults")
+
+    def is_rootish(self, ts: TaskState) -> bool:
+        return False
+
+    def decide_worker_non_rootish(self, ts: TaskState) -> WorkerState | None:
+        address = self.chosen.pop(ts.key, None)
+        if address is not None:
+            return self.workers[address]
+        self.wake()
+        if ts.actor or ts.worker_restrictions or ts.host_restrictions or ts.resource_restrictions:
+            self.refused[ts.key] = "where it runs is for the policy to say: no actors, and no `workers=` or `resources=`"
+            return None
+        try:
+            self.engine.submit(ts.key, ts.annotations or {})
+        except TypeError as wrong:
+            self.engine.cancel(ts.key)
+            self.refused[ts.key] = str(wrong)
+        return None
+
+    def bulk_schedule_unrunnable_after_adding_worker(self, ws: WorkerState) -> dict[Any, Any]:
+        if ws.nthreads != 1:
+            logger.error("worker %s has %d threads; a policy decides for workers with one", ws.address, ws.nthreads)
+        elif ws.address not in self.engine.places:
+            self.came = True
+            self.engine.arrive(ws.address)
+        self.wake()
+        return {}
+
+    async def remove_worker(
+        self, address: str, *, stimulus_id: str, expected: bool = False, close: bool = True
+    ) -> Any:
+        # Before its tasks are placed anew.
+        address = self.coerce_address(address)
+        if address in self.engine.places:
+            self.engine.depart(address)
+        removed = await super().remove_worker(address, stimulus_id=stimulus_id, expected=expected, close=close)
+        self.wake()
+        return removed
+
+    def handle_long_running(
+        self, key: Any, worker: str, run_id: int, compute_duration: float | None, stimulus_id: str
+    ) -> None:
+        super().handle_long_running(key, worker, run_id, compute_duration, stimulus_id)
+        # A task that waits for tasks of its own has left the worker's thread to others (`secede`, `worker_client`).
+        ts, ws = self.tasks.get(key), self.workers.get(worker)
+        if ts is not None and ws is not None and ts in ws.long_running:
+            self.engine.finish(key)
+            self.wake()
+
+    def wake(self) -> None:
+        """Asks the policy soon, once all that happens now has happened."""
+        if not self.asked:
+            self.asked = True
+            asyncio.get_running_loop().call_soon(self.ask)
+
+    def ask(self) -> None:
+        """Gives each worker that has nothing to do what the policy says."""
+        self.asked = False
+        self.refuse()
+        recommendations = {}
+        for address in list(self.engine.places):
+            ws = self.workers.get(address)
+            if ws is None or ws not in self.running:
+                continue
+            key = self.engine.next(address)
+            if key is None:
+                continue
+            if (ts := self.tasks.get(key)) is not None and ts.state == "no-worker":
+                self.chosen[key] = address
+                recommendations[key] = "processing"
+            else:
+                # Nobody waits for it any more.
+                self.engine.cancel(key)
+                self.wake()
+        if recommendations:
+            self.transitions(recommendations, "catapults-schedule")
+        self.refuse()
+
+    def refuse(self) -> None:
+        """What the policy has refused becomes the error of the task."""
+        refused = {**self.refused, **self.engine.refused}
+        self.refused, self.engine.refused = {}, {}
+        for key, why in refused.items():
+            ts = self.tasks.get(key)
+            if ts is not None and ts.state == "no-worker":
+                error = pickle.dumps(Refusal(why))
+                after = self.transition(
+                    key, "erred", stimulus_id="catapults-refuse", exception=error, cause=key, exception_text=why
+                )
+                self.transitions(after, "catapults-refuse")
+
+
+class Watch(SchedulerPlugin):
+    """Tells the policy what becomes of tasks."""
+
+    def __init__(self, scheduler: PolicyScheduler) -> None:
+        self.scheduler = scheduler
+
+    def add_client(self, scheduler: Scheduler, client: str) -> None:
+        self.scheduler.asked_for = True
+
+    def transition(self, key: Any, start: str, finish: str, *of: Any, stimulus_id: str, **more: Any) -> None:
+        engine = self.scheduler.engine
+        task = engine.tasks.get(key)
+        if task is None:
+            return
+        if start == "processing" and finish in ("memory", "erred") and task.running:
+            engine.finish(key)
+        elif finish == "forgotten" or (start in ("processing", "no-worker") and finish != "processing"):
+            # It is asked for again, if its worker has gone.
+            if finish == "forgotten" or not task.lost:
+                engine.cancel(key)
+        else:
+            return
+        self.scheduler.wake()
