@@ -29,8 +29,9 @@ HIERARCHIES  := $(wildcard policies/*.hierarchy)
 C_SOURCES     = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 # Folders of policies, hierarchies, scenarios and framework descriptions.
 FORMATTED    := policies examples bindings tests/run tests/instants frameworks bench/experiments bench/agreement
+LOADERS      := $(wildcard frameworks/*/loader/Cargo.toml)
 # Rust that is in no workspace of ours.
-CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml)
+CRATES       := tests/fuzz/Cargo.toml $(wildcard bench/peers/*/Cargo.toml) $(LOADERS)
 CLANG_FORMAT := clang-format-19
 JOBS         := $(shell nproc)
 SECONDS      ?= 60
@@ -56,7 +57,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb unmodified ltp page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults admission theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb unmodified linux ltp page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -194,6 +195,9 @@ differential: setup-build+test ## Compare what compiled policies decide on every
 faults: setup-build+test ## Break a line of either dispatcher, a hundred times: comparing the two must find each
 	@cargo run --release --quiet --locked -p catapults-tests --bin faults
 
+admission: setup-build ## Ask the policies' admission about 10000 random sets: the admitted miss nothing, the refused could
+	@cargo run --release --quiet --locked -p catapults-tests --bin admission
+
 theory: setup-build ## Compare simulations of 6000 random sets of tasks with response-time and demand analysis, and with schedules by force
 	@cargo run --release --quiet --locked -p catapults-tests --bin theory
 
@@ -251,6 +255,7 @@ lint-rust:
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_SOURCES)
 	@$(call say,lints)
 	@cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+	@for loader in $(LOADERS); do cargo clippy --manifest-path $$loader --all-targets --quiet --locked -- -D warnings; done
 
 format: setup-build+test ## Format all sources
 	@cargo fmt --all
@@ -317,6 +322,22 @@ mariadb: setup-build+demo+mariadb ## MariaDB as Debian has it, under the kernel'
 unmodified: setup-build+demo+bench+mariadb+unmodified ## The distribution's programs under policies, each with load for SECONDS=5, must do what they do under NPTL; last line: unmodified: N of N
 	@$(MAKE) programs frameworks
 	@$(BUILD)/bin/catapults-bench unmodified --seconds $(if $(filter file,$(origin SECONDS)),5,$(SECONDS))
+
+linux: setup-build+linux ## Boot kernels of Debian in QEMU, where each policy schedules the machine in turn; last line: linux: N policies accepted on N kernels, differences N of N, lost N
+	@$(MAKE) programs
+	@cargo build --release --quiet --locked -p catapults-tests --bin orders
+	@$(MAKE) -C frameworks/linux accept ORDERS=$(CARGO_TARGET_DIR)/release/orders
+
+.PHONY: linux-full
+linux-full: setup-build+linux ## The same for longer and with more processors, and guests that have to fail
+	@$(MAKE) programs
+	@cargo build --release --quiet --locked -p catapults-tests --bin orders
+	@$(MAKE) -C frameworks/linux full ORDERS=$(CARGO_TARGET_DIR)/release/orders
+
+.PHONY: linux-guest
+linux-guest: setup-build+linux ## A shell on such a kernel, with the policies and what loads them
+	@$(MAKE) programs
+	@$(MAKE) -C frameworks/linux guest
 
 REPEAT ?= 1
 ltp: setup-build ## Ask clauses of POSIX under NPTL and under policies, REPEAT=1 times; last line: posix: N differences of N verdicts

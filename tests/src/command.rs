@@ -39,12 +39,13 @@ pub fn policy(name: &str) -> String {
     fs::read_to_string(root().join("policies").join(name)).unwrap()
 }
 
-/// A folder with a policy, a scenario that it is for, and a recording of that.
+/// A folder with a policy, a scenario that it is for, a recording of that, and a table of tasks.
 pub fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("fifo.sched"), policy("fifo.sched")).unwrap();
     fs::write(folder.path().join("fifo.scenario"), SCENARIO).unwrap();
     assert!(run(folder.path(), &["sim", "fifo.scenario", "--trace", "a.trace"]).status.success());
+    fs::copy(root().join("tests/cli/admit/car.csv"), folder.path().join("tasks.csv")).unwrap();
     fs::copy(root().join("tests/cli/linux.txt"), folder.path().join("linux.txt")).unwrap();
     folder
 }

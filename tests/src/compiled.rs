@@ -105,9 +105,11 @@ impl<'a> Driver<'a> {
         let files = emit(policy, self.framework).map_err(|error| error.to_string())?;
         let written = Written::into(&self.folder.join(name), &files)?;
         let output = self.folder.join(format!("{name}.so"));
-        let ([source], [traced]) = (&written.sources[..], &written.traced[..]) else {
+        let ([source], [] | [_]) = (&written.sources[..], &written.traced[..]) else {
             return Err("a policy is one source here".to_owned());
         };
+        // Where nothing is traced, no build names it.
+        let traced = written.traced.first().unwrap_or(source);
         let wanted = |name: &str| self.framework.builds.iter().find(|build| build.name == name);
         let build = self.build.map_or(self.framework.builds.first(), wanted).ok_or("the framework has no build")?;
         let parts = [

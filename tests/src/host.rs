@@ -65,7 +65,14 @@ pub struct Host<'a> {
     pub decisions: Vec<String>,
     /// Guards that failed: the policy is out.
     pub out: bool,
+    /// At most so many threads are created, where no policy has nodes.
+    pub most: usize,
+    /// What handlers took.
+    pub observed: Observed,
 }
+
+/// By handler, and by how many threads and nodes there were: the most steps that it took.
+pub type Observed = BTreeMap<(String, usize, usize), u64>;
 
 /// More threads than this are not created: few suffice to find every mistake that many do.
 const MOST_THREADS: usize = 6;
@@ -99,6 +106,8 @@ impl<'a> Host<'a> {
             script: Vec::new(),
             decisions: Vec::new(),
             out: false,
+            most: MOST_THREADS,
+            observed: Observed::new(),
         };
         // Of those with nodes each instance begins so, once there is one.
         let first = if host.nodes.is_some() { Vec::new() } else { host.types.first(&host.machine) };
@@ -217,10 +226,16 @@ impl<'a> Host<'a> {
             | Step::LetRead(..)
             | Step::LetDraw(_) => raised,
         };
+        let alive = self.alive(&[]);
         let Some((hosts, places)) = &mut self.nodes else { return Ok(()) };
         let before = hosts.before(&self.machine).map_err(wrong)?;
         self.script.push(step.clone());
-        match perform(&mut self.machine, &mut self.application, self.policy, &step) {
+        let performed = perform(&mut self.machine, &mut self.application, self.policy, &step);
+        // One that was refused has been there, too.
+        let more = usize::from(matches!(performed, Err(Stop::Fail { .. })));
+        let alive = (alive.0.max(self.machine.threads()) + more, alive.1.max(self.machine.nodes().len()) + more);
+        observe(&mut self.observed, handler(&step, raised.as_ref().map(|(name, _)| name)), alive, &self.machine);
+        match performed {
             Ok(decision) => {
                 if let Some((name, threads)) = raised {
                     let event = self.framework.events.iter().find(|event| event.name == name);
@@ -256,7 +271,22 @@ impl<'a> Host<'a> {
         // What is judged is the event that the timer raises.
         let raised = due.map_or_else(|| step.clone(), |due| Step::Raise(due.event.to_owned(), vec![due.thread]));
         self.script.push(step.clone());
-        match perform(&mut self.machine, &mut self.application, self.policy, &step) {
+        let (name, threads): (Option<&String>, &[ThreadId]) = match &raised {
+            Step::Raise(name, threads) => (Some(name), threads),
+            Step::Enter(_)
+            | Step::SetProperty(..)
+            | Step::Ask(..)
+            | Step::At(_)
+            | Step::Expire
+            | Step::SetImport(..)
+            | Step::SetThreadImport(..)
+            | Step::LetRead(..)
+            | Step::LetDraw(_) => (None, &[]),
+        };
+        let alive = self.alive(threads);
+        let performed = perform(&mut self.machine, &mut self.application, self.policy, &step);
+        observe(&mut self.observed, handler(&step, name), alive, &self.machine);
+        match performed {
             Ok(decision) => {
                 self.judge(&raised, &before, decision.as_deref()).map_err(|wrong| format!("{step}: {wrong}"))?;
                 self.live(&raised, decision.as_deref());
@@ -269,6 +299,15 @@ impl<'a> Host<'a> {
             }
             Err(stop) => self.stopped(&step, stop),
         }
+    }
+
+    /// How many threads and nodes there are in an event that names these.
+    fn alive(&self, named: &[ThreadId]) -> (usize, usize) {
+        let new = |node: bool| {
+            let such = |id: &&ThreadId| id.node().is_some() == node && self.machine.position(**id).is_none();
+            named.iter().filter(such).count()
+        };
+        (self.machine.threads() + new(false), self.machine.nodes().len() + new(true))
     }
 
     /// After anything but a refusal.
@@ -308,7 +347,7 @@ impl<'a> Host<'a> {
 
     /// A legal event: one whose rule's start is as things are.
     fn event(&mut self, classes: &Classes, choices: &mut Choices) -> Option<Step> {
-        let most = self.policy.capacity.map_or(MOST_THREADS, |most| MOST_THREADS.min(most as usize));
+        let most = self.policy.capacity.map_or(self.most, |most| self.most.min(most as usize));
         let legal = self.types.legal(&self.machine, classes, (classes.len() < most).then_some(self.next));
         let legal: Vec<Legal> = legal.into_iter().filter_map(|legal| self.in_order(legal)).collect();
         if legal.is_empty() {
@@ -415,6 +454,28 @@ impl<'a> Host<'a> {
         let named = (0..query.parameters).map(|_| choices.one_of(&threads)).collect();
         Some(Step::Ask(query.name.clone(), named))
     }
+}
+
+/// The handler that runs in a step: that of the event that is raised, or of a query.
+fn handler(step: &Step, raised: Option<&String>) -> Option<String> {
+    match step {
+        Step::Ask(name, _) => Some(name.clone()),
+        Step::Raise(..)
+        | Step::Expire
+        | Step::Enter(_)
+        | Step::SetProperty(..)
+        | Step::At(_)
+        | Step::SetImport(..)
+        | Step::SetThreadImport(..)
+        | Step::LetRead(..)
+        | Step::LetDraw(_) => raised.cloned(),
+    }
+}
+
+fn observe(observed: &mut Observed, handler: Option<String>, (threads, nodes): (usize, usize), machine: &Machine) {
+    let Some(handler) = handler else { return };
+    let most = observed.entry((handler, threads, nodes)).or_insert(0);
+    *most = machine.steps().max(*most);
 }
 
 /// The thread that a decision lets run.

@@ -1,5 +1,6 @@
 //! Helpers of the tests.
 
+pub mod admission;
 pub mod choices;
 pub mod command;
 pub mod compiled;

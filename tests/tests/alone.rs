@@ -81,12 +81,15 @@ fn a_policy_is_built_for_every_framework_that_needs_a_c_compiler_only() {
         ("pth", "shared"),
         ("freertos", "folder"),
         ("rabbit", "steps"),
+        ("dask", "module"),
+        ("dask", "steps"),
     ] {
         succeeds(&alone.run(&["build", "--framework", framework, "--as", kind, "--output", framework, "fifo.sched"]));
     }
     assert_eq!(alone.trees(&alone.path("home/.cache/catapults")).len(), 1);
     assert!(
-        succeeds(&alone.run(&["framework", "check", "native", "pth", "freertos", "rabbit"])).contains("4 framework")
+        succeeds(&alone.run(&["framework", "check", "native", "pth", "freertos", "rabbit", "dask"]))
+            .contains("5 framework")
     );
 }
 

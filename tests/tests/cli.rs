@@ -1,4 +1,4 @@
-//! What the `catapults` command says, and how it ends. Each file `tests/cli/*.md` is a case, run at the root of the repository:
+//! What the `catapults` command says, and how it ends. Each file `tests/cli/*.md` is a case, and so are `docs/realtime.md` and `docs/wcet.md`, run at the root of the repository:
 //! blocks of commands and their output (`? 1` is an exit status, `...` any lines, `[..]` any text). The format is trycmd's.
 //! `TRYCMD=overwrite` writes what was said into the files.
 
@@ -26,7 +26,18 @@ fn says_what_is_written() {
     cases.register_bin("catapults", catapults());
     cases.env("NO_COLOR", "1").env("XDG_CACHE_HOME", folder.path().to_string_lossy());
     cases.case("tests/cli/*.md");
+    cases.case("docs/realtime.md");
+    cases.case("docs/wcet.md");
     cases.run();
+}
+
+/// The table that the document shows is the file that it judges.
+#[test]
+fn the_document_shows_its_table() {
+    let text = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let document = text("docs/realtime.md");
+    let shown = document.split("```csv\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(shown, text("tests/cli/admit/car.csv"));
 }
 
 /// The demonstration needs nothing but the program, which lies outside of a clone here and is started there. It is copied by

@@ -150,6 +150,7 @@ fn imports_in_the_compiler_run_one_way() {
         ("check", &["syntax", "framework", "policy"]),
         ("verify", &["policy", "framework"]),
         ("interp", &["policy", "framework", "verify"]),
+        ("steps", &["policy", "framework", "verify"]),
         ("emit", &["policy", "framework", "verify", "hierarchy"]),
         // The pipeline itself.
         ("lib", &["syntax", "framework", "policy", "check", "verify", "hierarchy", "scenario", "interp", "emit"]),

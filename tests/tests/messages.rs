@@ -94,7 +94,7 @@ fn objects_are_as_described() {
     fs::write(inside("left.scenario"), "scenario y { thread a { run 1ms; } }\n").unwrap();
 
     let mut judge = Judge { described: described(), seen: BTreeSet::new() };
-    let cases: [(&[&str], i32); 24] = [
+    let cases: [(&[&str], i32); 30] = [
         (&["check", "policies/fifo.sched"], 0),
         (
             &[
@@ -127,6 +127,12 @@ fn objects_are_as_described() {
         (&["test", "policies/edf.scenario"], 0),
         (&["test", &failing], 1),
         (&["test", &out], 1),
+        (&["admit", "tests/cli/admit/late.csv", "--policy", "rm"], 4),
+        (&["admit", "tests/cli/admit/tight.csv", "--policy", "edf"], 4),
+        (&["admit", "tests/cli/admit/three.csv", "--policy", "edf", "--partitioned", "--processors", "2"], 4),
+        (&["admit", "tests/cli/admit/plan.scenario"], 0),
+        (&["wcet", "policies/least_loaded.sched", "--explain", "dispatch"], 0),
+        (&["wcet", "tests/cli/wcet/endless.sched"], 1),
     ];
     for (arguments, status) in cases {
         let (objects, output) = objects(arguments);

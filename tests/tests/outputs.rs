@@ -87,6 +87,7 @@ fn an_output_that_cannot_be_written_is_told_first() {
         &["sim", "fifo.scenario", "--trace", "nowhere/a.trace"],
         &["sim", "fifo.scenario", "--trace", "below"],
         &["test", "fifo.scenario", "--junit", "nowhere/a.xml"],
+        &["admit", "tasks.csv", "--policy", "edf", "--poet", "nowhere/a.yaml"],
         &["test", "fifo.scenario", "--junit", "below"],
         &["explore", "fifo.sched", "--save", "fifo.sched/a.script"],
         &["explore", "fifo.sched", "--save", "nowhere/a.scenario"],
@@ -106,7 +107,7 @@ fn an_output_that_cannot_be_written_is_told_first() {
         assert!(said(&refused).contains("error[E0503]"), "{arguments:?}: {}", said(&refused));
     }
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left.len(), 5, "nothing is left behind: {left:?}");
+    assert_eq!(left.len(), 6, "nothing is left behind: {left:?}");
 }
 
 /// Whatever the two are called: one would take the place of the other.
@@ -174,7 +175,7 @@ fn a_finding_is_saved_where_it_is_told() {
 }
 
 /// Each command, with something to say; but `run`, whose program says it, and those that ask a program that runs (live.rs).
-const ALL: [&[&str]; 31] = [
+const ALL: [&[&str]; 33] = [
     &["--help"],
     &["--version"],
     &["help", "sim"],
@@ -190,6 +191,8 @@ const ALL: [&[&str]; 31] = [
     &["sim", "--log", "fifo.scenario"],
     &["sim", "--html", "a.html", "fifo.scenario"],
     &["test", "fifo.scenario"],
+    &["admit", "--policy", "edf", "tasks.csv"],
+    &["wcet", "fifo.sched"],
     &["ir", "fifo.sched"],
     &["grammar"],
     &["explain"],

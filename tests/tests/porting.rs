@@ -209,6 +209,7 @@ fn has(policy: &Verified<Policy>, what: &str) -> bool {
         }
         "min" => policy.has(&|it| matches!(it, Expression::Binary(operator, ..) if operator.is_called())),
         "random" => policy.uses_random(),
+        "reasons" => policy.tells(),
         "shift" => policy.has(&|it| matches!(it, Expression::Binary(operator, ..) if operator.is_shift())),
         // An index that is computed can be anywhere, also in a transfer.
         "index" => {

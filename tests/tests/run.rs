@@ -8,7 +8,7 @@
 //!
 //! Besides, the policies of the library, those of `tests/run` and random ones meet random orders of events, the compiled ones
 //! under sanitizers: all for the native host, and for every other framework what its dialect allows, unless it has a test of its own,
-//! `tests/tests/NAME.rs`. A difference is saved among the cases, with its policy. `CATAPULTS_SEED` changes what is tried,
+//! `tests/tests/NAME.rs`; and all but timers once more as Python. A difference is saved among the cases, with its policy. `CATAPULTS_SEED` changes what is tried,
 //! `CATAPULTS_ROUNDS` multiplies how much. `make differential` goes on for longer.
 
 #![allow(
@@ -22,6 +22,7 @@ use catapults_compiler::compile;
 use catapults_compiler::framework;
 use catapults_compiler::source::Source;
 use catapults_tests::compiled::{Driver, Mode};
+use catapults_tests::differential::python::native_in_python;
 use catapults_tests::differential::script::difference;
 use catapults_tests::differential::{Target, files, frameworks, has_own_test, name, number};
 use catapults_tests::replay::{Step, replay};
@@ -56,19 +57,23 @@ fn main() {
                 (false, true) => (0, FEW),
                 (false, false) => (GROUPS / 2, FEW),
             };
-            trials.extend(trials_of(&Arc::new(target), groups, orders));
+            let host = framework.name.clone();
+            trials.extend(trials_of(&Arc::new(target), &host, groups, orders));
         }
         if let Some(target) = Target::simulated(framework) {
             trials.extend(simulated(&Arc::new(target)));
         }
+    }
+    if let Some(target) = Target::new(native_in_python()) {
+        trials.extend(trials_of(&Arc::new(target), "python", GROUPS / 2, FEW));
     }
     trials.push(Trial::test("answers of every type", answers));
     let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
     conclusion.exit();
 }
 
-fn trials_of(target: &Arc<Target>, groups: u64, orders: u64) -> Vec<Trial> {
-    let (host, rounds, seed) = (&target.framework.name, number("CATAPULTS_ROUNDS", 1), number("CATAPULTS_SEED", 1));
+fn trials_of(target: &Arc<Target>, host: &str, groups: u64, orders: u64) -> Vec<Trial> {
+    let (rounds, seed) = (number("CATAPULTS_ROUNDS", 1), number("CATAPULTS_SEED", 1));
     let scripts = target.scripts().into_iter().map(|path| {
         let (target, name) = (target.clone(), format!("{host}: {}", name(&path)));
         Trial::test(name, move || Ok(target.script(&path).map(|_| ())?))

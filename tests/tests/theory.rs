@@ -15,5 +15,8 @@ fn simulations_are_what_theory_says() {
     });
     println!("{compared:?}");
     assert!(compared.jobs > 10_000 && compared.misses > 100 && compared.with_locks > 50, "{compared:?}");
-    assert!(compared.exact > 100 && compared.bounded > 100 && compared.demand > 20, "{compared:?}");
+    assert!(
+        compared.exact > 100 && compared.bounded > 100 && compared.demand > 20 && compared.judged > 200,
+        "{compared:?}"
+    );
 }

@@ -49,13 +49,14 @@ fn main() -> ExitCode {
     }
     println!(
         "theory: {} jobs, {} late; {} sets with locks; worst responses: {} exactly those of the analysis, {} within its bounds; \
-         {} sets by their demand; {} were drawn and left out: on two processors, tasks come to a lock in an order that is not decided",
+         {} sets by their demand; {} judged alike by `catapults admit`; {} were drawn and left out: on two processors, tasks come to a lock in an order that is not decided",
         compared.jobs,
         compared.misses,
         compared.with_locks,
         compared.exact,
         compared.bounded,
         compared.demand,
+        compared.judged,
         compared.left_out
     );
     println!("theory: differences {} of {sets}", differences.len());

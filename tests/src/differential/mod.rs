@@ -1,5 +1,6 @@
 //! Compiled policies, compared with the interpreter: for every framework, in scripts and in random orders of events.
 
+pub mod python;
 pub mod script;
 mod shrink;
 
@@ -18,7 +19,7 @@ use fastrand::Rng;
 use crate::choices::Choices;
 use crate::compiled::{Driver, Mode};
 use crate::host::Host;
-use crate::replay::Step;
+use crate::replay::{Replay, Step};
 use crate::{framework_at, policies, root};
 use script::{Line, decided, difference, follow, lines, translated};
 use shrink::shrink;
@@ -73,6 +74,11 @@ pub fn frameworks() -> Vec<&'static Framework> {
     let mut found: Vec<&'static Framework> = described.map(|path| &*Box::leak(Box::new(framework_at(&path)))).collect();
     found.sort_by(|a, b| (&a.language, a.int_bits, &a.name).cmp(&(&b.language, b.int_bits, &b.name)));
     found
+}
+
+/// Whether the simulator has what its threads do: they give processors up and wait. Tasks of a cluster do neither.
+pub fn can_be_simulated(framework: &Framework) -> bool {
+    framework.events.iter().any(|event| event.name == "switch_out")
 }
 
 /// What the compiler says of a policy. `None` if the dialect of the framework does not allow it, if its numbers are too large there, or
@@ -169,7 +175,14 @@ impl Target {
             // Hosts draw themselves.
             Step::LetDraw(_) => false,
         };
-        if lines.iter().any(|line| matches!(line, Line::Step(step, _) if !known(step))) {
+        // A turn ends with this event.
+        let turns = framework.events.iter().any(|event| event.name == "switch_out");
+        let followed = |line: &Line| match line {
+            Line::Step(step, _) => known(step),
+            Line::Turns(..) => turns,
+            Line::Policy(_) | Line::Comment(_) => true,
+        };
+        if !lines.iter().all(followed) {
             return false;
         }
         // What is no legal event there, such as the suspension of a thread that runs, shows as what is not proved.
@@ -241,6 +254,33 @@ impl Target {
                 Err(saved(&name(path), seed, &steps, &decisions, &difference)?)
             }
         }
+    }
+
+    /// Random orders of events for a policy that people wrote, for a comparison elsewhere: the lines that a program of a build `steps`
+    /// reads (docs/frameworks.md), and those that it has to answer with.
+    ///
+    /// # Errors
+    /// What is wrong with the policy.
+    pub fn asked(&self, path: &Path, seed: u64, orders: u64) -> Result<(String, String), String> {
+        let policy = self.verified(path)?;
+        let (mut rng, mut asked, mut answers) = (Rng::with_seed(seed), String::new(), String::new());
+        for _ in 0..orders {
+            let (steps, decisions) = self.host(&policy, &bytes(&mut rng, BYTES))?;
+            let mut replay = Replay::new(&policy);
+            asked.push_str("restart\n");
+            for step in &steps {
+                let before = replay.decisions.len();
+                replay.step(step);
+                let decision =
+                    replay.decisions.get(before).map_or("", |said| said.split_once(" -> ").map_or("", |said| said.1));
+                asked.push_str(&format!("{step}\n"));
+                answers.push_str(&format!("{decision}\n"));
+            }
+            if let Some(difference) = difference(&decisions, &replay.decisions) {
+                return Err(format!("the interpreter by itself: {difference}"));
+            }
+        }
+        Ok((asked, answers))
     }
 
     /// Random policies, until so many are accepted, each in so many random orders of events.

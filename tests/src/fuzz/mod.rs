@@ -25,7 +25,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     Target { name: "lexer", run: targets::lexer, seeds: seeds::texts },
     Target { name: "parser", run: targets::parser, seeds: seeds::policies },
     Target { name: "format", run: targets::format, seeds: seeds::formatted },
@@ -37,6 +37,7 @@ pub const TARGETS: [Target; 14] = [
     Target { name: "trace", run: targets::trace, seeds: seeds::traces },
     Target { name: "scenario", run: workloads::scenarios, seeds: seeds::scenarios },
     Target { name: "rtapp", run: workloads::rtapp, seeds: seeds::rtapp },
+    Target { name: "tasks", run: workloads::tasks, seeds: seeds::tasks },
     Target { name: "linux", run: workloads::linux, seeds: seeds::linux },
     Target { name: "packets", run: workloads::packets, seeds: seeds::packets },
     Target { name: "soundness", run: targets::soundness, seeds: seeds::choices },

@@ -62,6 +62,12 @@ const SHORT: &str = r#"scenario s {
 }
 "#;
 
+/// Sets of tasks of each kind, and what is none.
+pub fn tasks() -> Vec<Vec<u8>> {
+    let of = |ending| files(&["tests/cli/admit"], ending);
+    unique(["csv", "yaml", "scenario", "json"].into_iter().flat_map(of).collect())
+}
+
 /// Workloads of rt-app, and what is none.
 pub fn rtapp() -> Vec<Vec<u8>> {
     let mut seeds = files(&["tests/cli"], "json");

@@ -8,6 +8,7 @@ use catapults_compiler::format;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::scenario::{self, Scenario};
 use catapults_compiler::source::Source;
+use catapults_simulator::admission::{self, Found, Kind, Order, Processors, Unit, judge as judge_tasks};
 use catapults_simulator::rtapp::{Taker, to_scenario};
 use catapults_simulator::sim::{Keep, Nowhere, RunBy, simulate};
 use catapults_simulator::trace::{Reader, Unimported, import_linux, import_perfetto, replay};
@@ -44,6 +45,41 @@ pub fn rtapp(bytes: &[u8]) {
     match to_scenario(&String::from_utf8_lossy(bytes), "fuzzed", taker) {
         Ok(made) => reads(&made.text),
         Err(wrong) => assert!(!wrong.to_string().is_empty()),
+    }
+}
+
+/// Any text is a set of tasks, or there is a reason at a place in it; the set can be judged and, for POET, written and read again.
+pub fn tasks(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for kind in [Kind::Poet, Kind::Table] {
+        match admission::read(&text, kind, Unit::Microseconds) {
+            Err(wrong) => assert!(text.get(wrong.at.clone()).is_some() && !wrong.help.is_empty(), "{wrong:?}"),
+            Ok(found) => can_be_judged(&found),
+        }
+    }
+    let source = Source::new("fuzzed.json", text.as_ref());
+    if let Ok(found) = admission::of_rtapp(&source, &FRAMEWORK, 1) {
+        can_be_judged(&found);
+    }
+    if let Ok(of) = admission::of_scenario(&Source::new("fuzzed.scenario", text.as_ref()), &FRAMEWORK, None) {
+        can_be_judged(&of.found);
+    }
+}
+
+fn can_be_judged(found: &Found) {
+    const FEW: usize = 20;
+    if found.set.tasks().len() > FEW {
+        return;
+    }
+    for order in [Order::RateMonotonic, Order::DeadlineMonotonic, Order::EarliestDeadline] {
+        let judgement = judge_tasks(&found.set, order, Processors::Any(1)).unwrap();
+        assert_eq!(judgement.rows.len(), found.set.tasks().len());
+        let kept = judgement.rows.iter().all(|row| row.kept == Some(true));
+        assert!(!judgement.admitted || kept, "it is admitted, and a deadline may not be kept");
+        if let Ok(text) = admission::to_poet(&found.set, order) {
+            let again = admission::read(&text, Kind::Poet, Unit::Nanoseconds).unwrap();
+            assert_eq!(again.set.tasks().len(), found.set.tasks().len());
+        }
     }
 }
 

@@ -234,7 +234,8 @@ impl Writer<'_, '_> {
         let migrates = self.nodes.is_some() && self.choices.chance(50);
         if self.choices.chance(20) && self.may(Feature::Failure) && (migrates || self.nodes.is_none()) {
             self.line("  event newthread(t) {");
-            self.line("    if (t.ti > 2 || gb == false) fail \"no room\";");
+            let reason = if self.choices.chance(50) { "{t.ti} of {gb} {{{-t.ti * 3}}}" } else { "no room" };
+            self.line(&format!("    if (t.ti > 2 || gb == false) fail \"{reason}\";"));
             self.rest(given("t"), Some("READY"), 3);
         } else {
             self.handler("event newthread(t)", given("t"), Some("READY"));

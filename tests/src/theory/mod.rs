@@ -4,10 +4,12 @@
 //! ```text
 //! TaskSet ──► a scenario ──► simulator ──────► when each job was done ─┐
 //!    ├──────► schedule (by force) ───────────► when each job is done ──┼── the same?
-//!    └──────► analysis ──────────────────────► the worst responses ────┘
+//!    ├──────► analysis ──────────────────────► the worst responses ────┤
+//!    └──────► `catapults admit` (judged) ────► the same, and a verdict ┘
 //! ```
 
 mod analysis;
+mod judged;
 mod schedule;
 mod sets;
 
@@ -51,6 +53,8 @@ pub struct Compared {
     /// Worst responses that are exactly those of the analysis, or no longer.
     pub exact: usize,
     pub bounded: usize,
+    /// Sets that `catapults admit` judges alike.
+    pub judged: usize,
     /// Sets of which the processor demand says whether a job is late.
     pub demand: usize,
     /// Sets that were drawn and left out: on two processors, the order in which tasks come to a lock is not decided.
@@ -150,6 +154,7 @@ impl Theory {
                 None => {}
             }
         }
+        compared.judged += usize::from(judged::compare(set, expected).map_err(said)?);
         if let Some(feasible) = analysis::is_feasible(set) {
             compared.demand += 1;
             let is_late = compared.misses > 0;
@@ -165,14 +170,7 @@ impl Theory {
     fn simulated(&self, set: &TaskSet, text: &str) -> (Outcome, BTreeMap<String, Vec<Job>>) {
         let policy = &self.policies.iter().find(|(under, _)| *under == set.under).unwrap().1;
         let deciding = Deciding::Policy(policy);
-        let source = Source::new("theory.scenario", text);
-        let mut diagnostics = Diagnostics::new();
-        let drafts = scenario::read(&source, &mut diagnostics);
-        let none = &mut |_: &FileName| Err("there is none".to_owned());
-        let checked: Option<Scenario> = drafts
-            .first()
-            .and_then(|draft| scenario::check(draft, &deciding.subject(), &self.framework, none, &mut diagnostics));
-        let checked = checked.unwrap_or_else(|| panic!("{}\n{text}", diagnostics.render(&source, false)));
+        let checked = staged(text, &deciding, &self.framework);
         let mut done = Done::default();
         let outcome =
             simulate(&checked, deciding, &self.framework, RunBy::Interpreter, Keep::Beginning, &mut done).unwrap();
@@ -196,10 +194,22 @@ impl Compared {
             with_locks: self.with_locks + other.with_locks,
             exact: self.exact + other.exact,
             bounded: self.bounded + other.bounded,
+            judged: self.judged + other.judged,
             demand: self.demand + other.demand,
             left_out: self.left_out + other.left_out,
         }
     }
+}
+
+/// The first scenario of a text, which is right.
+pub(crate) fn staged(text: &str, deciding: &Deciding<'_>, framework: &Framework) -> Scenario {
+    let source = Source::new("set.scenario", text);
+    let mut diagnostics = Diagnostics::new();
+    let drafts = scenario::read(&source, &mut diagnostics);
+    let none = &mut |_: &FileName| Err("there is none".to_owned());
+    let checked =
+        drafts.first().and_then(|draft| scenario::check(draft, &deciding.subject(), framework, none, &mut diagnostics));
+    checked.unwrap_or_else(|| panic!("{}\n{text}", diagnostics.render(&source, false)))
 }
 
 fn worst(jobs: &[Job]) -> Option<i64> {
