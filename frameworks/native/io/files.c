@@ -234,20 +234,28 @@ static bool is_moving(int descriptor) {
     return moving;
 }
 
-/* Waits until no other operation moves the position of the file. Returns 0 or a negative error number. */
+/* Waits until no other operation moves the position of the file. Returns 0 or a negative error number. Who finds it
+ * taken is in the line of waits before others go on: the one who gives it back looks there, and only once. */
 static int take_position(int descriptor) {
     for (;;) {
+        struct io_wait wait;
         dispatcher_enter();
-        struct io_descriptor *state;
-        int result = io_descriptor_add(descriptor, &state);
-        bool taken = result == 0 && !state->moving;
-        if (taken)
+        int result = io_wait_enlist(&wait, descriptor);
+        if (result < 0) {
+            dispatcher_leave();
+            return result;
+        }
+        wait.local = wait.to_position = true;
+        struct io_descriptor *state = io_descriptor(descriptor);
+        if (!state->moving) {
             state->moving = true;
-        dispatcher_leave();
-        if (taken)
+            io_wait_delist(&wait);
+            dispatcher_leave();
             return 0;
-        if (result == 0)
-            result = io_wait_only(descriptor, BLOCK_IO_FILE, CATAPULTS_FOREVER);
+        }
+        result = io_wait_end(&wait, 0, BLOCK_IO_FILE, CATAPULTS_FOREVER);
+        if (result == -ERESTART)
+            result = io_interrupted();
         if (result < 0)
             return result;
     }
@@ -258,7 +266,7 @@ static void give_position(int descriptor) {
     struct io_descriptor *state = io_descriptor(descriptor);
     state->moving = false;
     struct io_wait *wait = state->first;
-    while (wait != NULL && (!wait->local || wait->done))
+    while (wait != NULL && (!wait->to_position || wait->done))
         wait = wait->next;
     if (wait != NULL)
         io_finish(wait, 0);

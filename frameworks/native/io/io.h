@@ -43,11 +43,12 @@ struct io_wait {
     struct io_wait *finished_next, *finished_previous; /* finished waits whose threads are to be unblocked */
     struct dispatcher_thread *thread;                  /* NULL: it is no longer blocked */
     int descriptor;
-    bool local;   /* the driver does not know of it: another thread finishes it, or its instant does */
-    bool done;    /* the kernel is finished with it, and `result` is set */
-    bool closed;  /* the descriptor was closed; the wait has left its list */
-    short events; /* of a wait for readiness: POLLIN, POLLOUT…; else 0 */
-    int result;   /* readiness: what is there (> 0); an operation: what its call returns; negative: error number */
+    bool local;       /* the driver does not know of it: another thread finishes it, or its instant does */
+    bool to_position; /* a local one that waits until no other operation moves the position of the file */
+    bool done;        /* the kernel is finished with it, and `result` is set */
+    bool closed;      /* the descriptor was closed; the wait has left its list */
+    short events;     /* of a wait for readiness: POLLIN, POLLOUT…; else 0 */
+    int result;       /* readiness: what is there (> 0); an operation: what its call returns; negative: error number */
 };
 
 /* Enters, and puts `wait` into the descriptor's list. 0; or -ENOMEM or -EBADF, having left again. */
