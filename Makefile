@@ -72,7 +72,7 @@ build: check-build ## Build all programs: the compiler, the runtime, the policie
 
 # What is not built yet is built first, but nothing that is missing is installed for that.
 install: ## Install the command, frameworks, libraries, headers, policies, documents, manual pages and completions in PREFIX=/usr/local
-	@[[ -e $(CATAPULTS) && -e $(BUILD)/native/shared/libcatapults.so && ( -e $(BUILD)/native/libcatapults_beneath.so || $$(uname -m) != x86_64 ) && -e $(BUILD)/pth/libcatapults_pth.so ]] || $(MAKE) build
+	@[[ -e $(CATAPULTS) && -e $(BUILD)/native/shared/libcatapults.so && ( -e $(BUILD)/native/libcatapults_beneath.so || $$(uname -m) != x86_64 ) && -e $(BUILD)/pth/libcatapults_pth.so && -e $(BUILD)/linux/catapults-linux ]] || $(MAKE) build
 	@scripts/install install
 
 uninstall: ## Remove what was installed in PREFIX=/usr/local

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 #[command(name = "catapults", version, arg_required_else_help = true)]
 #[command(after_help = "Exit status: 0 done; 1 something is wrong with a file or a tool; 2 wrong usage; 3 explored\n\
                   only up to a bound; 4 tasks that are not admitted; 130 or 143 interrupted; 141 nobody reads the output any more.\n\
+                  A host may have a command of its own, such as `catapults linux --help`.\n\
                   An input file may be -, standard input, except recordings and what `run` runs.\n\
                   An existing file that was not named as the output is replaced only with --force.\n\
                   Output that cannot be written is an error.\n\
@@ -68,6 +69,9 @@ pub enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
+    /// The command of a host, and its arguments
+    #[command(external_subcommand)]
+    Host(Vec<OsString>),
 }
 
 /// Write a policy, and a scenario that tests it, to start from

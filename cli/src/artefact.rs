@@ -226,8 +226,13 @@ fn execute(
         return Err(Failure::of("build", diagnostic.help("give the `build` clause a program and its arguments")));
     };
     let result = Command::new(program).args(arguments).stdin(Stdio::null()).output().map_err(|error| {
-        let help = "install it (a C compiler on Debian: apt-get install gcc libc6-dev), or add its folder to PATH";
-        let advice = [(io::ErrorKind::NotFound, help)];
+        let package = match program.as_str() {
+            "cc" | "gcc" => " (on Debian: apt-get install gcc libc6-dev)".to_owned(),
+            clang if clang.starts_with("clang") => format!(" (on Debian: apt-get install {clang})"),
+            _ => String::new(),
+        };
+        let help = format!("install it{package}, or add its folder to PATH");
+        let advice = [(io::ErrorKind::NotFound, help.as_str())];
         Failure::of_system("E0506", Path::new(program), "the build command cannot be started", &error, &advice)
     })?;
     let said = [result.stdout, result.stderr].concat();

@@ -30,7 +30,7 @@ mod symbols;
 mod table;
 
 use arguments::{Arguments, Command, FrameworkCommand, TraceCommand};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use console::Console;
 use failure::Failure;
 use messages::MessageFormat;
@@ -42,6 +42,12 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(said) => return not_a_command(&said),
     };
+    if let Command::Host(words) = &arguments.command
+        && !words.first().is_some_and(|name| commands::host::is_host(name))
+        && let Err(said) = Arguments::command().allow_external_subcommands(false).try_get_matches()
+    {
+        return not_a_command(&said);
+    }
     let console = Console::new(arguments.message_format);
     interrupt::watch();
     let done = done(&console, arguments.command);
@@ -61,7 +67,7 @@ fn main() -> ExitCode {
 
 fn done(console: &Console, command: Command) -> Result<(), Failure> {
     // What a program writes is its own business.
-    if !matches!(command, Command::Run(_)) {
+    if !matches!(command, Command::Run(_) | Command::Host(_)) {
         streams::output_is_open()?;
     }
     match command {
@@ -72,6 +78,7 @@ fn done(console: &Console, command: Command) -> Result<(), Failure> {
         Command::Build(arguments) => commands::build::build(console, &arguments),
         Command::Fmt(arguments) => commands::fmt::fmt(console, &arguments),
         Command::Run(arguments) => commands::run::run(console, &arguments),
+        Command::Host(words) => commands::host::host(console, &words),
         Command::Top(arguments) => commands::top::top(console, &arguments),
         Command::Set(arguments) => commands::set::set(console, &arguments),
         Command::Replace(arguments) => commands::replace::replace(console, &arguments),

@@ -10,6 +10,7 @@ pub mod explore;
 pub mod fmt;
 pub mod framework;
 pub mod grammar;
+pub mod host;
 pub mod ir;
 pub mod manual;
 pub mod new;

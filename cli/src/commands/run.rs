@@ -1,10 +1,10 @@
 //! `catapults run`.
 
+use super::host::{self, Filling};
 use super::{compile_any, is_standard_input};
 use crate::arguments::Run;
 use crate::artefact::{self, Accepted, Place};
 use crate::beneath;
-use crate::built;
 use crate::cache;
 use crate::console::Console;
 use crate::described;
@@ -35,7 +35,8 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         return Err(Failure::of_usage("-", diagnostic));
     }
     let found = frameworks::find(console, &arguments.framework.framework)?;
-    if found.framework.run_environment.is_empty() {
+    let running = &found.framework.running;
+    if !running.is_described() {
         return Err(without_policy(&found.framework.name));
     }
     let description = arguments.description.as_deref().map(|path| described::read(console, path)).transpose()?;
@@ -50,12 +51,12 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
     };
     let artefact = absolute(&artefact).unwrap_or(artefact);
     let (program, rest) = arguments.program.split_first().ok_or(Failure::Said)?;
-    let mut environment = &found.framework.run_environment;
-    if !program::may_have(program, rest, &found.framework.run_marks) {
-        if found.framework.run_others.is_empty() || program::starts_others(program) {
+    let mut environment = &running.environment;
+    if running.by.is_empty() && !program::may_have(program, rest, &running.marks) {
+        if running.others.is_empty() || program::starts_others(program) {
             warn(console, program, &arguments.policy, &found.framework.name);
         } else {
-            environment = &found.framework.run_others;
+            environment = &running.others;
         }
     }
     if let Some(path) = arguments.description.as_deref().filter(|_| !environment.iter().any(is_for_descriptions)) {
@@ -64,19 +65,20 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         let help = "leave the option out: a program that contains the host registers its variables";
         return Err(Failure::of_usage("--program", Diagnostic::error("E0528", title, At::default(), "").help(help)));
     }
-    let mut command = Command::new(program);
+    let filling = Filling { console, found: &found, output: Some(&artefact) };
+    let mut command = match running.by.as_slice() {
+        [] => Command::new(program),
+        by => {
+            let mut command = filling.command(by)?;
+            command.arg(program);
+            command
+        }
+    };
     command.args(rest);
     for (name, value) in environment {
-        let mut value = value.replace("{output}", &artefact.display().to_string());
-        if value.contains("{framework}") {
-            value = value.replace("{framework}", &found.folders(console)?.framework.display().to_string());
-        }
-        if value.contains("{built}") {
-            value = value.replace("{built}", &built::built(console, &found)?.display().to_string());
-            if name == "LD_PRELOAD" && !Path::new(&value).is_file() {
-                let help = "build all of it anew: make build";
-                return Err(Failure::of_file("E0513", Path::new(&value), "what is to be loaded is not built", help));
-            }
+        let mut value = filling.filled(value)?;
+        if name == "LD_PRELOAD" {
+            host::is_built(Path::new(&value))?;
         }
         if value.contains("{sites}") {
             value = value.replace("{sites}", &beneath::sites_for(program, description.as_ref(), imports.as_ref())?);
@@ -89,6 +91,7 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         (io::ErrorKind::NotFound, "check the path; a program of the current directory is written ./NAME"),
         (io::ErrorKind::PermissionDenied, "is it a program? Make it executable: chmod +x"),
     ];
+    let program = command.get_program();
     Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
 }
 

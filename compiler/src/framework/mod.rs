@@ -63,16 +63,36 @@ pub struct Framework {
     pub semaphores: Option<Service>,
     /// How generated code becomes something that a host loads. Only the command-line program reads it.
     pub builds: Vec<Build>,
-    /// Environment variables that `run` sets: names, and values with `{output}`, `{framework}` and `{built}`.
-    pub run_environment: Vec<(String, String)>,
-    /// `run programs with "TEXT"`: a program that can use the policy has one of these in its file, or in that of a
-    /// library.
-    pub run_marks: Vec<String>,
-    /// `run other programs`: the same variables for a program that has none of these texts, also with `{sites}`. Empty:
-    /// such a program cannot be scheduled.
-    pub run_others: Vec<(String, String)>,
+    /// How programs are run. Only the command-line program reads it.
+    pub running: Running,
     /// Where some lines stand.
     pub places: Places,
+}
+
+/// How programs are run under policies, and how the host itself is told something.
+#[derive(Clone, Debug, Default)]
+pub struct Running {
+    /// Environment variables that `run` sets: names, and values with `{output}`, `{framework}` and `{built}`.
+    pub environment: Vec<(String, String)>,
+    /// `run programs with "TEXT"`: a program that can use the policy has one of these in its file, or in that of a
+    /// library.
+    pub marks: Vec<String>,
+    /// `run other programs`: the same variables for a program that has none of these texts, also with `{sites}`. Empty:
+    /// such a program cannot be scheduled.
+    pub others: Vec<(String, String)>,
+    /// `run by { … }`: the program of the host that starts programs, and what stands before them, with the same words.
+    /// Empty: they are started as they are.
+    pub by: Vec<String>,
+    /// `command { … }`: the program of the host, and its first arguments. What follows the framework's name on the
+    /// command line follows there. Empty: it has none.
+    pub command: Vec<String>,
+}
+
+impl Running {
+    /// Whether a program can be told of a policy.
+    pub fn is_described(&self) -> bool {
+        !self.environment.is_empty() || !self.by.is_empty()
+    }
 }
 
 /// Where those lines of a description stand that only callers who know files and emitters can judge.

@@ -1,6 +1,7 @@
 //! Reads a framework description. It shares the lexer and the bodies of handlers with the policy language.
 
 mod rules;
+mod running;
 
 use std::collections::BTreeSet;
 
@@ -16,8 +17,8 @@ use super::judge;
 use super::resolve::{self, NamedPattern};
 use super::service::ServiceDraft;
 use super::{
-    Absent, Argument, Build, Condition, Event, Extent, Framework, FrameworkContainer, Move, Property, Query,
-    QueryDefault, Rule, Stage,
+    Absent, Build, Condition, Event, Extent, Framework, FrameworkContainer, Move, Property, Query, QueryDefault, Rule,
+    Running, Stage,
 };
 use crate::vocabulary::{Entity, StateClass, Type};
 
@@ -81,9 +82,10 @@ pub(super) struct Draft {
     pub(super) locks: Option<ServiceDraft>,
     pub(super) semaphores: Option<ServiceDraft>,
     pub(super) builds: Vec<Build>,
-    pub(super) run_environment: Vec<(String, String)>,
-    pub(super) run_marks: Vec<String>,
-    pub(super) run_others: Vec<(String, String)>,
+    pub(super) running: Running,
+    /// Words that are given once, such as `command`.
+    pub(super) run_by: Option<Vec<String>>,
+    pub(super) command: Option<Vec<String>>,
 }
 
 impl Draft {
@@ -93,7 +95,7 @@ impl Draft {
 }
 
 /// The words that start an item.
-const ITEMS: [&str; 20] = [
+const ITEMS: [&str; 21] = [
     "abi",
     "language",
     "int",
@@ -114,6 +116,7 @@ const ITEMS: [&str; 20] = [
     "semaphores",
     "build",
     "run",
+    "command",
 ];
 
 pub(super) struct Reader<'a> {
@@ -221,9 +224,10 @@ impl Reader<'_> {
             Some("locks" | "semaphores") => self.service(),
             Some("build") => self.build(),
             Some("run") => self.run(),
+            Some("command") => self.command(),
             Some(_) | None => {
                 let unexpected = self.parser.unexpected("a line of a framework description").note(
-                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `node`, `event`, `optional event`, `node event`, `global event`, `timer event`, `unraised event`, `query`, `sequence`, `preempts`, `locks`, `semaphores`, `build`, `run`",
+                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `node`, `event`, `optional event`, `node event`, `global event`, `timer event`, `unraised event`, `query`, `sequence`, `preempts`, `locks`, `semaphores`, `build`, `run`, `command`",
                 );
                 Err(self.parser.report(unexpected))
             }
@@ -561,70 +565,6 @@ impl Reader<'_> {
         } else {
             step
         })
-    }
-
-    // Production: item.
-    fn build(&mut self) -> Parse<()> {
-        self.parser.advance();
-        let name = self.parser.name("a name for what is built")?;
-        let output = self.pattern_text("the name of the file built, as a string", &["policy"])?;
-        let opened = self.parser.expect_sign("{")?;
-        let known = ["source", "traced", "output", "framework", "shared"];
-        let text = self.pattern_text("the command, as a string", &known)?;
-        let mut command = vec![Argument { text, only: None }];
-        while self.parser.eat_sign(",") {
-            let text = self.pattern_text("an argument, as a string", &known)?;
-            command.push(Argument { text, only: self.only()? });
-        }
-        self.parser.expect_close(opened, "the command")?;
-        if self.draft.builds.iter().any(|build| build.name == name.text) {
-            let twice = Diagnostic::error(
-                "E0203",
-                format!("build `{}` is described twice", name.text),
-                name.at,
-                "the second time",
-            );
-            return Err(self.parser.report(twice));
-        }
-        self.draft.builds.push(Build { name: name.text, output, command, at: name.at });
-        Ok(())
-    }
-
-    /// Which policies an argument is for.
-    fn only(&mut self) -> Parse<Option<(Feature, bool)>> {
-        let with = self.parser.is_word("if");
-        if !with && !self.parser.is_word("unless") {
-            return Ok(None);
-        }
-        self.parser.advance();
-        self.feature().map(|feature| Some((feature, with)))
-    }
-
-    // Production: item.
-    fn run(&mut self) -> Parse<()> {
-        self.parser.advance();
-        let others = self.parser.is_word("other");
-        if others {
-            self.parser.advance();
-            self.parser.expect_word("programs")?;
-        } else if self.parser.is_word("programs") {
-            self.parser.advance();
-            self.parser.expect_word("with")?;
-            let mark =
-                self.text("what is written in every program that the host's library is linked to, as a string")?;
-            self.draft.run_marks.push(mark);
-        }
-        let opened = self.parser.expect_sign("{")?;
-        while !self.parser.is_sign("}") && !self.parser.is_end() {
-            let name = self.parser.name("the name of a variable of the environment")?;
-            self.parser.expect_sign("=")?;
-            let known = ["output", "framework", "built", "sites"];
-            let value = self.pattern_text("its value, as a string", &known[..if others { 4 } else { 3 }])?;
-            self.parser.expect_semicolon()?;
-            let environment = if others { &mut self.draft.run_others } else { &mut self.draft.run_environment };
-            environment.push((name.text, value));
-        }
-        self.parser.expect_close(opened, "`run`")
     }
 }
 

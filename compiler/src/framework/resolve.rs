@@ -9,7 +9,7 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::At;
 
 use super::reader::Draft;
-use super::{Absent, Event, Framework, Pattern, Places, Sequence, service};
+use super::{Absent, Event, Framework, Pattern, Places, Running, Sequence, service};
 
 /// A [`Pattern`] whose names are not resolved.
 pub(super) enum NamedPattern {
@@ -69,9 +69,11 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         locks,
         semaphores,
         builds: draft.builds,
-        run_environment: draft.run_environment,
-        run_marks: draft.run_marks,
-        run_others: draft.run_others,
+        running: Running {
+            by: draft.run_by.unwrap_or_default(),
+            command: draft.command.unwrap_or_default(),
+            ..draft.running
+        },
     })
 }
 

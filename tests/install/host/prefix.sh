@@ -20,6 +20,8 @@ prints "$urgent_first" "$catapults" run "$policies/fixed_priority.sched" -- ./ur
 preloaded=$("$catapults" run --framework pth "$policies/fifo.sched" -- sh -c 'echo "$LD_PRELOAD"; test -f "$LD_PRELOAD"' 2>/dev/null)
 [[ $preloaded != *" "* && $(realpath "$preloaded") == "$prefix/lib/catapults/pth/libcatapults_pth.so" ]]
 
+says "Policies in the Linux kernel" "$catapults" linux --help
+
 mkdir cmake
 cp urgent.c cmake
 cat >cmake/CMakeLists.txt <<'END'

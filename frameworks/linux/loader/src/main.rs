@@ -39,8 +39,12 @@ enum Command {
         #[arg(required = true, last = true)]
         program: Vec<String>,
     },
-    /// Say which policy schedules
-    Status,
+    /// Say which policy schedules, and what it has done
+    Status {
+        /// And then each second, until it is out, what it does in that time
+        #[arg(long)]
+        watch: bool,
+    },
     /// Give the kernel back its own scheduler
     Stop,
     /// Follow scripts, as docs/frameworks.md says ("Taking steps")
@@ -69,7 +73,7 @@ fn main() -> ExitCode {
             kernel::check_scheduler().and_then(|()| scheduler::load(&object, longest_wait))
         }
         Command::Run { object, program } => kernel::check_scheduler().and_then(|()| program::run(&object, &program)),
-        Command::Status => scheduler::status().map(|()| ExitCode::SUCCESS),
+        Command::Status { watch } => scheduler::status(watch).map(|()| ExitCode::SUCCESS),
         Command::Stop => scheduler::stop().map(|()| ExitCode::SUCCESS),
         Command::Steps { object } => kernel::check().and_then(|()| script::follow(&object)).map(|()| ExitCode::SUCCESS),
         Command::Cost { objects } => kernel::check().and_then(|()| cost::print(&objects)).map(|()| ExitCode::SUCCESS),

@@ -1,13 +1,14 @@
 //! A policy as the kernel's scheduler: loaded, watched, and taken out. Why it ended is said as other hosts say it.
 
-use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
+use std::{fmt, fs};
 
-use libbpf_rs::{Link, MapCore, MapFlags, Object};
+use libbpf_rs::query::MapInfoIter;
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -16,6 +17,8 @@ use crate::texts::{Texts, filled};
 
 const STATE: &str = "/sys/kernel/sched_ext/state";
 const NAME: &str = "/sys/kernel/sched_ext/root/ops";
+/// Where a scheduler says what it does.
+const TOLD: &str = ".bss.told";
 /// Whose policy schedules: the number of the loader's process.
 const LOADER: &str = "/run/catapults-linux.pid";
 const WATCHES: Duration = Duration::from_millis(100);
@@ -71,7 +74,22 @@ struct Told {
     message: String,
 }
 
+impl fmt::Display for Told {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Told { events, dispatches, refused, lost, unlocked, .. } = self;
+        write!(
+            out,
+            "{events} events, {dispatches} dispatches, {refused} refused, {lost} lost, {unlocked} without the lock"
+        )
+    }
+}
+
 impl Told {
+    fn of(map: &impl MapCore) -> Result<Self, String> {
+        let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| error.to_string())?;
+        bytes.as_deref().and_then(Told::read).ok_or_else(|| "the object is of another version".to_owned())
+    }
+
     fn read(bytes: &[u8]) -> Option<Self> {
         let word = |index: usize| {
             let bytes = bytes.get(index * 8..index * 8 + 8)?;
@@ -110,15 +128,47 @@ pub fn load(object: &str, longest_wait: u32) -> Result<ExitCode, String> {
     Ok(ended.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// Says which scheduler the kernel has.
-pub fn status() -> Result<(), String> {
+/// Says which scheduler the kernel has, and what a policy has done since it was loaded. `watch`: then each second, until it is out,
+/// what it does in that time.
+pub fn status(watch: bool) -> Result<(), String> {
     let state = read(STATE).ok_or("this kernel has no sched_ext")?;
     match (state.as_str(), read(NAME)) {
         ("disabled", _) => println!("the kernel's own scheduler"),
-        (_, Some(name)) if loader().is_some() => println!("policy {name}: {state}"),
+        (_, Some(name)) if loader().is_some() => {
+            println!("policy {name}: {state}");
+            if let Some(map) = told_by_another() {
+                println!("{}", Told::of(&map)?);
+                if watch {
+                    each_second(&map)?;
+                }
+            }
+        }
         (_, name) => println!("another scheduler, {}: {state}", name.unwrap_or_default()),
     }
     Ok(())
+}
+
+fn each_second(map: &MapHandle) -> Result<(), String> {
+    let mut before = Told::of(map)?;
+    println!("{:>12} {:>12} {:>12}", "events/s", "dispatches/s", "refused/s");
+    loop {
+        sleep(Duration::from_secs(1));
+        let now = Told::of(map)?;
+        // The map outlives the policy as long as somebody looks at it.
+        if now.kind != 0 || read(STATE).is_none_or(|state| state == "disabled") {
+            return Ok(());
+        }
+        let [events, dispatches, refused] =
+            [now.events - before.events, now.dispatches - before.dispatches, now.refused - before.refused];
+        println!("{events:>12} {dispatches:>12} {refused:>12}");
+        before = now;
+    }
+}
+
+/// What the policy says that another process has loaded. The kernel has one at a time.
+fn told_by_another() -> Option<MapHandle> {
+    let told = MapInfoIter::default().filter(|map| map.name == TOLD);
+    told.max_by_key(|map| map.id).and_then(|map| MapHandle::from_map_id(map.id).ok())
 }
 
 /// Ends the loader, and with it its policy.
@@ -188,10 +238,7 @@ impl Loaded {
         let _ = fs::remove_file(LOADER);
         let told = self.told()?;
         if self.machine == Machine::Whole {
-            println!(
-                "catapults: policy {}: {} events, {} dispatches, {} refused, {} lost, {} without the lock",
-                self.policy, told.events, told.dispatches, told.refused, told.lost, told.unlocked
-            );
+            println!("catapults: policy {}: {told}", self.policy);
         }
         Ok(ended)
     }
@@ -229,10 +276,9 @@ impl Loaded {
     }
 
     fn told(&self) -> Result<Told, String> {
-        let map = self.object.maps().find(|map| map.name().to_string_lossy().ends_with(".bss.told"));
-        let map = map.ok_or("the object does not say what it does: it has no section `.bss.told`")?;
-        let bytes = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| error.to_string())?;
-        bytes.as_deref().and_then(Told::read).ok_or_else(|| "the object is of another version".to_owned())
+        let map = self.object.maps().find(|map| map.name().to_string_lossy().ends_with(TOLD));
+        let map = map.ok_or_else(|| format!("the object does not say what it does: it has no section `{TOLD}`"))?;
+        Told::of(&map)
     }
 
     /// Why the policy has ended, and the exit status; `None`: it has not.
