@@ -89,7 +89,8 @@ static void handle(int signal, siginfo_t *info, void *context) {
             *libc_error_number() = error;
             return;
         }
-        bool may = where != PREEMPTION_ELSEWHERE || preemption_has_sent(info, context);
+        bool may =
+            where != PREEMPTION_ELSEWHERE || (!preemption_in_handler(context) && preemption_has_sent(info, context));
         if (may)
             open_mask(context);
         bool again = may ? catcher->interrupted(!application) : catcher->postponed();
@@ -121,7 +122,8 @@ static void put_aside(siginfo_t *info, ucontext_t *context) {
     surplus_keep(&surplus, info);
 }
 
-/* By a call that has not returned yet: POSIX wants the handler to run before it returns. */
+/* By a call that has not returned yet: POSIX wants the handler to run before it returns. The runtime makes such calls,
+ * too, with another signal; a thread must not be left there. */
 bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
     if ((info->si_code != SI_USER && info->si_code != SI_TKILL && info->si_code != SI_QUEUE) ||
         info->si_pid != system_getpid())
@@ -129,11 +131,16 @@ bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
 #if defined(__x86_64__)
     const greg_t *registers = context->uc_mcontext.gregs;
     const unsigned char *code = (const unsigned char *)registers[REG_RIP];
-    return code[-2] == 0x0f && code[-1] == 0x05 && registers[REG_RAX] == 0 && registers[REG_RDI] == system_getpid();
+    /* The second argument of kill and rt_sigqueueinfo, the third of the others. */
+    bool the_same = registers[REG_RSI] == info->si_signo || registers[REG_RDX] == info->si_signo;
+    return code[-2] == 0x0f && code[-1] == 0x05 && registers[REG_RAX] == 0 && registers[REG_RDI] == system_getpid() &&
+           the_same;
 #elif defined(__aarch64__)
     const uint32_t *code = (const uint32_t *)context->uc_mcontext.pc, svc = 0xd4000001;
     long call = (long)context->uc_mcontext.regs[8];
+    bool second = call == SYS_kill || call == SYS_rt_sigqueueinfo; /* the argument that is the signal */
     return code[-1] == svc && context->uc_mcontext.regs[0] == 0 &&
+           context->uc_mcontext.regs[second ? 1 : 2] == (uint64_t)info->si_signo &&
            (call == SYS_kill || call == SYS_tgkill || call == SYS_rt_sigqueueinfo || call == SYS_rt_tgsigqueueinfo);
 #endif
 }

@@ -76,8 +76,14 @@ int preemption_install(int signal, void (*handler)(int, siginfo_t *, void *), un
 /* Where the code is that a signal has interrupted. */
 enum preemption_where preemption_where(const ucontext_t *context);
 
+/* Whether it is in a handler of another signal, which may have interrupted anything: its stack, or the signals that it
+ * blocks, reveal that. */
+bool preemption_in_handler(const ucontext_t *context);
+
 /* Called at the end of a handler that has called back from somewhere else than PREEMPTION_ELSEWHERE: other threads may
- * have run since. */
+ * have run since. From then on all signals are blocked: a handler that came now could unblock some that were postponed,
+ * and the interrupted code would go on to block them, without a word of it in `postponed`. It would be taken for a
+ * handler then, and never be left. The same holds for the next. */
 void preemption_settle(ucontext_t *context);
 
 /* Called at the end of a handler that has come to PREEMPTION_ELSEWHERE, or for a fault. `postponed`: what
@@ -128,7 +134,7 @@ int preemption_catch(int signal, unsigned long flags);
 /* Keeps a signal that was caught otherwise; false: there is no room. */
 bool preemption_keep(const siginfo_t *info);
 
-/* Whether the code that the signal has interrupted is the call that sent it. */
+/* Whether the code that the signal has interrupted is the application's call that sent it. */
 bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context);
 
 /* The next signal that has arrived; false: there is none. Those that find no room here wait in the kernel. */

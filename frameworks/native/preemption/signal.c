@@ -166,12 +166,13 @@ static bool is_system_call(const unsigned char *code) {
 }
 #endif
 
-/* A handler of another signal may have interrupted anything. Its stack or the signals that it blocks reveal it. */
+bool preemption_in_handler(const ucontext_t *context) {
+    uint64_t mask = signal_word(&context->uc_sigmask) & ~here()->signals.postponed;
+    return mask != here()->signals.mask || (context->uc_stack.ss_flags & SS_ONSTACK);
+}
+
 enum preemption_where preemption_where(const ucontext_t *context) {
-    uint64_t mask = signal_word(&context->uc_sigmask);
-    bool plain =
-        (mask & ~here()->signals.postponed) == here()->signals.mask && !(context->uc_stack.ss_flags & SS_ONSTACK);
-    if (!plain)
+    if (preemption_in_handler(context))
         return PREEMPTION_ELSEWHERE;
     if (may_be_left(instruction(context)))
         return PREEMPTION_APPLICATION;
@@ -227,6 +228,7 @@ static void keep_rounding(const ucontext_t *context) {
 /* The kernel restores what belongs to the thread. The signal stack and the mask belong to the kernel thread, which may
  * be another one now. */
 __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
+    signal_mask(SIGNALS_ALL);
     signal_set_word(&context->uc_sigmask, here()->signals.mask | here()->signals.postponed);
     const struct here *own = here();
     context->uc_stack = (stack_t){
@@ -235,6 +237,7 @@ __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
 
 /* The interrupted code is in the middle of something: the rest of the mask is its own, and stays. */
 __attribute__((noipa)) void preemption_settle_elsewhere(ucontext_t *context, uint64_t postponed) {
+    signal_mask(SIGNALS_ALL);
     uint64_t mask = signal_word(&context->uc_sigmask) & ~postponed;
     signal_set_word(&context->uc_sigmask, mask | here()->signals.postponed);
 }
