@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     if let Command::Host(words) = &arguments.command
         && !words.first().is_some_and(|name| commands::host::is_host(name))
-        && let Err(said) = Arguments::command().allow_external_subcommands(false).try_get_matches()
+        && let Err(said) = without_hosts().try_get_matches()
     {
         return not_a_command(&said);
     }
@@ -63,6 +63,11 @@ fn main() -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// The command line where no word names a host: it says which of its own commands was perhaps meant.
+fn without_hosts() -> clap::Command {
+    Arguments::command().external_subcommand_value_parser(None).allow_external_subcommands(false)
 }
 
 fn done(console: &Console, command: Command) -> Result<(), Failure> {
