@@ -25,7 +25,7 @@ pub fn built(console: &Console, found: &Found) -> Result<PathBuf, Failure> {
         (Some(folder), _) => folder,
         (None, Place::Embedded(_)) => make(console, name)?,
         (None, Place::File(description)) => {
-            let title = format!("the library of the framework `{name}` is not built");
+            let title = format!("what the framework `{name}` needs is not built");
             let help = format!("build it: `make -C {}`", framework.display());
             return Err(Failure::of_file("E0513", description, title, help));
         }
@@ -48,13 +48,13 @@ fn make(console: &Console, name: &str) -> Result<PathBuf, Failure> {
     let plain = plain(tree)?;
     let makefile = plain.join("frameworks").join(name).join("Makefile");
     let build = plain.join(unfinished.path.file_name().unwrap_or_default());
-    let spinner = console.spinner(format!("{name}: its library is built for the first time"));
+    let spinner = console.spinner(format!("{name}: what it needs is built for the first time"));
     let made = run(&makefile, &build, "all");
     spinner.finish_and_clear();
     let made = made?;
     if !made.status.success() {
         console.note(String::from_utf8_lossy(&[made.stdout, made.stderr].concat()).trim_end());
-        let title = format!("the library of the framework `{name}` cannot be built: {}", made.status);
+        let title = format!("what the framework `{name}` needs cannot be built: {}", made.status);
         let advice = run(&makefile, &build, "advice")?;
         let help = format!("its messages are above; {}", String::from_utf8_lossy(&advice.stdout).trim());
         return Err(Failure::of("run", Diagnostic::error("E0507", title, At::default(), "").help(help)));

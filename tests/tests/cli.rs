@@ -74,6 +74,22 @@ fn a_closed_pipe_is_no_panic() {
     }
 }
 
+/// A policy among the words for a host's command is built, and what is made of it is given; what follows `--` is a program's.
+#[test]
+fn a_host_is_told_what_was_built() {
+    let cache = tempfile::tempdir().unwrap();
+    let said = Command::new(catapults())
+        .args(["starter", "load", "policies/fifo.sched", "--", "wc", "policies/fifo.sched"])
+        .current_dir(root())
+        .env("CATAPULTS_FRAMEWORKS", root().join("tests/cli/frameworks"))
+        .env("XDG_CACHE_HOME", cache.path())
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success() && said.stderr.is_empty(), "{said:?}");
+    assert!(out.starts_with("told: load /") && out.ends_with("/fifo.c -- wc policies/fifo.sched\n"), "{out}");
+}
+
 /// A report says why a file is refused: with the code, and the place of each error.
 #[test]
 fn a_report_says_why_files_are_refused() {

@@ -9,6 +9,7 @@ use crate::frameworks::{self, Found};
 use crate::streams;
 use catapults_compiler::framework;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
@@ -19,28 +20,25 @@ pub fn host(console: &Console, words: &[OsString]) -> Result<(), Failure> {
     let (name, words) = words.split_first().ok_or(Failure::Said)?;
     let found = frameworks::find(console, &name.to_string_lossy())?;
     let mut command = Filling { console, found: &found, output: None }.command(&found.framework.running.command)?;
-    for word in words {
+    // What follows `--` is a program's.
+    let own = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    for word in &words[..own] {
         match is_policy(word) {
             true => command.arg(artefact(console, &found, Path::new(word))?),
             false => command.arg(word),
         };
     }
+    command.args(&words[own..]);
     streams::as_they_were();
     let error = command.exec();
-    Err(Failure::of_system(
-        "E0510",
-        Path::new(command.get_program()),
-        "the host's command cannot be started",
-        &error,
-        &[],
-    ))
+    Err(not_started(&command, "`command`", &error))
 }
 
 /// Whether this is the name of a host that has a command. A description that cannot be read is told when it is used.
 pub fn is_host(name: &OsStr) -> bool {
-    let place = name.to_str().and_then(|name| frameworks::all().remove(name));
-    let source = place.and_then(|place| place.read().ok());
-    source.is_some_and(|source| framework::read(&source).map_or(true, |host| !host.running.command.is_empty()))
+    let Some(place) = name.to_str().and_then(|name| frameworks::all().remove(name)) else { return false };
+    let host = place.read().ok().and_then(|source| framework::read(&source).ok());
+    host.is_none_or(|host| !host.running.command.is_empty())
 }
 
 /// What stands for something in a line of a framework description.
@@ -79,6 +77,14 @@ impl Filling<'_> {
         command.args(arguments);
         Ok(command)
     }
+}
+
+/// A program cannot be started that this line of the description names.
+pub(super) fn not_started(command: &Command, line: &str, error: &io::Error) -> Failure {
+    let help = format!("it is what {line} in the framework description names: correct that, or install it");
+    let advice = [io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied].map(|kind| (kind, help.as_str()));
+    let program = Path::new(command.get_program());
+    Failure::of_system("E0510", program, "the host's command cannot be started", error, &advice)
 }
 
 /// A file in `{built}`.

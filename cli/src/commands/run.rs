@@ -91,6 +91,9 @@ pub fn run(console: &Console, arguments: &Run) -> Result<(), Failure> {
         (io::ErrorKind::NotFound, "check the path; a program of the current directory is written ./NAME"),
         (io::ErrorKind::PermissionDenied, "is it a program? Make it executable: chmod +x"),
     ];
+    if !running.by.is_empty() {
+        return Err(host::not_started(&command, "`run by`", &error));
+    }
     let program = command.get_program();
     Err(Failure::of_system("E0510", Path::new(program), "the program cannot be started", &error, &advice))
 }

@@ -45,6 +45,8 @@ static int ready(struct io_wait *wait) {
     struct io_descriptor *state = io_descriptor(wait->descriptor);
     int came = state->came & wait->events;
     state->came &= (short)~wait->events;
+    if (came & POLLIN)
+        state->drained = false;
     if (came)
         io_finish(wait, came); /* perhaps before the caller has tried: it tries again */
     return state->registered ? 0 : remember(wait->descriptor, state);

@@ -254,8 +254,6 @@ static int take_position(int descriptor) {
             return 0;
         }
         result = io_wait_end(&wait, 0, BLOCK_IO_FILE, CATAPULTS_FOREVER);
-        if (result == -ERESTART)
-            result = io_interrupted();
         if (result < 0)
             return result;
     }
@@ -268,7 +266,9 @@ static void give_position(int descriptor) {
     struct io_wait *wait = state->first;
     while (wait != NULL && (!wait->to_position || wait->done))
         wait = wait->next;
-    if (wait != NULL)
+    if (wait != NULL) {
         io_finish(wait, 0);
+        io_tell();
+    }
     dispatcher_leave();
 }

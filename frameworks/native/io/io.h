@@ -84,6 +84,10 @@ int io_interrupted(void);
  * where the policy might give the processor to it at once. */
 void io_finish(struct io_wait *wait, int result);
 
+/* After that, by a thread: a processor that sleeps in the driver wakes and unblocks whom it has ended. The caller's own
+ * may not look for long. */
+void io_tell(void);
+
 /* For the drivers' `poll`, which does not sleep if io_finished, and unblocks at its end. */
 bool io_finished(void);
 void io_unblock_finished(void);

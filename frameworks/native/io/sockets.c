@@ -199,12 +199,14 @@ static bool is_stream(int descriptor) {
 
 /* Whether a try would be in vain: a server has mostly read the whole request, and the next one is not there yet. An
  * operation of the driver tries by itself, so a wrong guess costs only time. A wait for an edge would never end, so
- * there the answer must be certain. */
+ * there the answer must be certain: an edge that came between the last try and the note of what it found says so, too.
+ */
 static bool known_empty(int descriptor, int flags) {
     dispatcher_enter();
     const struct io_descriptor *state = io_descriptor(descriptor);
     bool empty = state != NULL && state->drained && flags == 0 &&
-                 (io_driver->recv != NULL || (state->registered && state->drainable && !state->ended));
+                 (io_driver->recv != NULL ||
+                  (state->registered && state->drainable && !state->ended && !(state->came & POLLIN)));
     dispatcher_leave();
     return empty;
 }

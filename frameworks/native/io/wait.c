@@ -107,6 +107,11 @@ void io_finish(struct io_wait *wait, int result) {
     finished_last = wait;
 }
 
+void io_tell(void) {
+    if (dispatcher_guard.several && finished_first != NULL)
+        io_driver->dispatcher.kick();
+}
+
 bool io_finished(void) { return finished_first != NULL; }
 
 void io_unblock_finished(void) {
@@ -181,6 +186,7 @@ int catapults_close(int descriptor) {
         }
         io_driver->forget(descriptor, state);
         *state = (struct io_descriptor){0};
+        io_tell();
     }
     dispatcher_leave();
     /* Other threads run here. Even after EINTR, Linux has closed it. */
@@ -202,6 +208,7 @@ static void try_again(int descriptor) {
             else if (!wait->done)
                 io_driver->cancel(wait);
         *state = (struct io_descriptor){.first = state->first, .last = state->last, .moving = state->moving};
+        io_tell();
     }
     dispatcher_leave();
 }

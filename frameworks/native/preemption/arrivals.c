@@ -132,9 +132,10 @@ bool preemption_has_sent(const siginfo_t *info, const ucontext_t *context) {
     const greg_t *registers = context->uc_mcontext.gregs;
     const unsigned char *code = (const unsigned char *)registers[REG_RIP];
     /* The second argument of kill and rt_sigqueueinfo, the third of the others. */
-    bool the_same = registers[REG_RSI] == info->si_signo || registers[REG_RDX] == info->si_signo;
+    bool second = info->si_code != SI_TKILL && registers[REG_RSI] == info->si_signo;
+    bool third = info->si_code != SI_USER && registers[REG_RDX] == info->si_signo;
     return code[-2] == 0x0f && code[-1] == 0x05 && registers[REG_RAX] == 0 && registers[REG_RDI] == system_getpid() &&
-           the_same;
+           (second || third);
 #elif defined(__aarch64__)
     const uint32_t *code = (const uint32_t *)context->uc_mcontext.pc, svc = 0xd4000001;
     long call = (long)context->uc_mcontext.regs[8];

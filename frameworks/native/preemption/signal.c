@@ -228,7 +228,7 @@ static void keep_rounding(const ucontext_t *context) {
 /* The kernel restores what belongs to the thread. The signal stack and the mask belong to the kernel thread, which may
  * be another one now. */
 __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
-    signal_mask(SIGNALS_ALL);
+    signal_mask(~UINT64_C(0));
     signal_set_word(&context->uc_sigmask, here()->signals.mask | here()->signals.postponed);
     const struct here *own = here();
     context->uc_stack = (stack_t){
@@ -237,7 +237,7 @@ __attribute__((noipa)) void preemption_settle(ucontext_t *context) {
 
 /* The interrupted code is in the middle of something: the rest of the mask is its own, and stays. */
 __attribute__((noipa)) void preemption_settle_elsewhere(ucontext_t *context, uint64_t postponed) {
-    signal_mask(SIGNALS_ALL);
+    signal_mask(~UINT64_C(0));
     uint64_t mask = signal_word(&context->uc_sigmask) & ~postponed;
     signal_set_word(&context->uc_sigmask, mask | here()->signals.postponed);
 }

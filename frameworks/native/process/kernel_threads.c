@@ -276,9 +276,11 @@ static void *run(void *argument) {
     dispatcher_process(self->processor, libc_error_number(), exceptions ? exceptions : &self->no_exceptions);
 }
 
-/* Makes a kernel thread. */
+/* Makes a kernel thread. What this one blocks for a while only, the other does not block for ever. */
 static int make_thread(struct kernel_thread *one) {
-    one->mask = signal_mask_now();
+    uint64_t mask = signal_mask(SIGNALS_ALL); /* neither changes in between */
+    one->mask = mask & ~preemption_postponed();
+    signal_mask(mask);
     return libc_make_thread(run, one, STACK_SIZE);
 }
 

@@ -48,6 +48,7 @@ impl Reader<'_> {
     pub(super) fn run(&mut self) -> Parse<()> {
         let at = self.parser.advance().at;
         if self.parser.eat_word("by") {
+            let at = self.parser.since(at);
             let command = self.words(&["output", "framework", "built"])?;
             return Self::once(&mut self.parser, &mut self.draft.run_by, command, at);
         }

@@ -9,6 +9,7 @@ mod scheduler;
 mod script;
 mod texts;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -37,7 +38,7 @@ enum Command {
         object: String,
         /// The program and its arguments
         #[arg(required = true, last = true)]
-        program: Vec<String>,
+        program: Vec<OsString>,
     },
     /// Say which policy schedules, and what it has done
     Status {
@@ -63,7 +64,7 @@ enum Command {
     Enter {
         /// The program and its arguments
         #[arg(required = true, last = true)]
-        program: Vec<String>,
+        program: Vec<OsString>,
     },
 }
 

@@ -1,15 +1,17 @@
 //! A policy as the kernel's scheduler: loaded, watched, and taken out. Why it ended is said as other hosts say it.
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
-use std::{fmt, fs};
+use std::{fmt, fs, io};
 
 use libbpf_rs::query::MapInfoIter;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::programs::{open, refused};
@@ -119,7 +121,8 @@ impl Told {
 /// Schedules the whole machine until a signal, or until the kernel ends it.
 pub fn load(object: &str, longest_wait: u32) -> Result<ExitCode, String> {
     let mut loaded = Loaded::attach(object, Machine::Whole, longest_wait)?;
-    println!("catapults: policy {} schedules this machine", loaded.policy);
+    // Whoever stops reading does not stop the policy.
+    let _ = writeln!(io::stdout(), "catapults: policy {} schedules this machine", loaded.policy);
     let stopped = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stopped)).map_err(|error| error.to_string())?;
@@ -133,24 +136,20 @@ pub fn load(object: &str, longest_wait: u32) -> Result<ExitCode, String> {
 pub fn status(watch: bool) -> Result<(), String> {
     let state = read(STATE).ok_or("this kernel has no sched_ext")?;
     match (state.as_str(), read(NAME)) {
-        ("disabled", _) => println!("the kernel's own scheduler"),
+        ("disabled", _) => say(format_args!("the kernel's own scheduler")),
         (_, Some(name)) if loader().is_some() => {
-            println!("policy {name}: {state}");
-            if let Some(map) = told_by_another() {
-                println!("{}", Told::of(&map)?);
-                if watch {
-                    each_second(&map)?;
-                }
-            }
+            say(format_args!("policy {name}: {state}"))?;
+            let map = told_by_another().ok_or("what the policy does can only be seen by root (CAP_SYS_ADMIN)")?;
+            say(format_args!("{}", Told::of(&map)?))?;
+            if watch { each_second(&map) } else { Ok(()) }
         }
-        (_, name) => println!("another scheduler, {}: {state}", name.unwrap_or_default()),
+        (_, name) => say(format_args!("another scheduler, {}: {state}", name.unwrap_or_default())),
     }
-    Ok(())
 }
 
 fn each_second(map: &MapHandle) -> Result<(), String> {
     let mut before = Told::of(map)?;
-    println!("{:>12} {:>12} {:>12}", "events/s", "dispatches/s", "refused/s");
+    say(format_args!("{:>12} {:>12} {:>12}", "events/s", "dispatches/s", "refused/s"))?;
     loop {
         sleep(Duration::from_secs(1));
         let now = Told::of(map)?;
@@ -160,22 +159,38 @@ fn each_second(map: &MapHandle) -> Result<(), String> {
         }
         let [events, dispatches, refused] =
             [now.events - before.events, now.dispatches - before.dispatches, now.refused - before.refused];
-        println!("{events:>12} {dispatches:>12} {refused:>12}");
+        say(format_args!("{events:>12} {dispatches:>12} {refused:>12}"))?;
         before = now;
     }
 }
 
-/// What the policy says that another process has loaded. The kernel has one at a time.
+/// A line of output. Nobody reads it any more: this ends, as other programs do.
+fn say(line: fmt::Arguments<'_>) -> Result<(), String> {
+    writeln!(io::stdout(), "{line}").map_err(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // What signal 13, SIGPIPE, would have made of it.
+            std::process::exit(128 + 13);
+        }
+        format!("the output cannot be written: {error}")
+    })
+}
+
+/// What the policy says that another process has loaded. The kernel has one at a time; others are being loaded, or are refused, and
+/// have done nothing.
 fn told_by_another() -> Option<MapHandle> {
     let told = MapInfoIter::default().filter(|map| map.name == TOLD);
-    told.max_by_key(|map| map.id).and_then(|map| MapHandle::from_map_id(map.id).ok())
+    let maps = told.filter_map(|map| MapHandle::from_map_id(map.id).ok());
+    maps.max_by_key(|map| Told::of(map).map_or(0, |told| told.events))
 }
 
 /// Ends the loader, and with it its policy.
 pub fn stop() -> Result<(), String> {
     let loader = loader().ok_or("no policy is loaded")?;
-    kill_process(loader, Signal::TERM).map_err(|error| format!("the loader cannot be told: {error}"))?;
-    while rustix::process::test_kill_process(loader).is_ok() && read(STATE).is_some_and(|state| state != "disabled") {
+    kill_process(loader, Signal::TERM).map_err(|error| match error {
+        Errno::PERM => "the policy was loaded by root, and only root can stop it: sudo".to_owned(),
+        error => format!("the loader cannot be told: {error}"),
+    })?;
+    while is_there(loader) && read(STATE).is_some_and(|state| state != "disabled") {
         sleep(WATCHES);
     }
     Ok(())
@@ -184,7 +199,12 @@ pub fn stop() -> Result<(), String> {
 /// The process of the loader that runs, if one does.
 fn loader() -> Option<Pid> {
     let pid = Pid::from_raw(read(LOADER)?.parse().ok()?)?;
-    rustix::process::test_kill_process(pid).is_ok().then_some(pid)
+    is_there(pid).then_some(pid)
+}
+
+/// Another user's process is there, too.
+fn is_there(process: Pid) -> bool {
+    matches!(test_kill_process(process), Ok(()) | Err(Errno::PERM))
 }
 
 fn read(path: &str) -> Option<String> {
@@ -238,7 +258,7 @@ impl Loaded {
         let _ = fs::remove_file(LOADER);
         let told = self.told()?;
         if self.machine == Machine::Whole {
-            println!("catapults: policy {}: {told}", self.policy);
+            let _ = writeln!(io::stdout(), "catapults: policy {}: {told}", self.policy);
         }
         Ok(ended)
     }

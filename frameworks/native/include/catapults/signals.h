@@ -52,7 +52,7 @@
  * - With several processors, code that a handler has interrupted goes on on the same kernel thread, whatever the
  *   handler does, unless it leaves by catapults_siglongjmp. A signal that kill(2) sends to the process itself may be
  *   handled by a thread on another processor after kill has returned. What raise(3) and catapults_kill send to the
- *   caller is handled before. Queued signals sent from outside by sigqueue(2) may overtake each other if the kernel
+ *   caller is handled before; in a handler that runs on an alternate stack, when that has returned. Queued signals sent from outside by sigqueue(2) may overtake each other if the kernel
  *   delivers them to two processors at once, or to two kernel threads of the activations; those of catapults_sigqueue
  *   never do. A system call of the application's own is made again after a handler of catapults_kill.
  * - With catapults_options.activations a handler runs on the stack of its thread, but on another kernel thread than the
