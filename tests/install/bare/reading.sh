@@ -8,7 +8,7 @@ says /usr/share/catapults/frameworks/native/native.framework as_somebody catapul
 says "4 framework descriptions are sound" as_somebody catapults framework check native pth freertos rabbit
 says "E0401" as_somebody catapults explain E0401
 says "1 policy is safe to run" as_somebody env -u HOME catapults check $policies/edf.sched
-says "all threads ended" as_somebody env -u HOME catapults sim $policies/fifo.sched
+says "usual under fifo, 1 processor" as_somebody env -u HOME catapults sim $policies/fifo.sched
 says "passed" as_somebody env -u HOME catapults test $policies/fifo.scenario
 says "explored" as_somebody env -u HOME catapults explore --threads 2 $policies/fifo.sched
 [[ -z $(find /srv/somebody -newer /test/test -name .cache) ]]
