@@ -52,9 +52,10 @@
  * - With several processors, code that a handler has interrupted goes on on the same kernel thread, whatever the
  *   handler does, unless it leaves by catapults_siglongjmp. A signal that kill(2) sends to the process itself may be
  *   handled by a thread on another processor after kill has returned. What raise(3) and catapults_kill send to the
- *   caller is handled before; in a handler that runs on an alternate stack, when that has returned. Queued signals sent from outside by sigqueue(2) may overtake each other if the kernel
- *   delivers them to two processors at once, or to two kernel threads of the activations; those of catapults_sigqueue
- *   never do. A system call of the application's own is made again after a handler of catapults_kill.
+ *   caller is handled before; in a handler that runs on an alternate stack, when that has returned. Queued signals sent
+ * from outside by sigqueue(2) may overtake each other if the kernel delivers them to two processors at once, or to two
+ * kernel threads of the activations; those of catapults_sigqueue never do. A system call of the application's own is
+ * made again after a handler of catapults_kill.
  * - With catapults_options.activations a handler runs on the stack of its thread, but on another kernel thread than the
  *   code that it has interrupted. That code waits, and goes on on its own kernel thread. A thread that is blocked in a
  *   system call of its own gets its signals when that has returned. If a handler ends its thread in a program with C++,
