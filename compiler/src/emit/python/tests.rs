@@ -1,8 +1,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use super::names::HELPERS;
 use crate::compile;
 use crate::emit::{Refusal, emit, is_generated};
 use crate::framework::{self, Feature, Framework};
@@ -63,6 +65,16 @@ fn names_that_python_or_the_host_has_taken_get_an_underscore() {
     ] {
         assert!(python.contains(line), "{line}\nis not in\n{python}");
     }
+}
+
+/// A name that only one of the two has is not imported, or hides one of the policy. `Final` comes from Python's own `typing`.
+#[test]
+fn the_host_has_what_is_imported_from_it() {
+    let module = read("frameworks/dask/catapults_dask/policy.py");
+    let all = module.split("\n__all__ = [").nth(1).unwrap().split(']').next().unwrap();
+    let offered: BTreeSet<&str> = all.split('"').skip(1).step_by(2).collect();
+    let known: BTreeSet<&str> = HELPERS.iter().copied().filter(|name| *name != "Final").collect();
+    assert_eq!(offered, known);
 }
 
 /// What is in no translation is refused, whatever the description promises.
