@@ -16,13 +16,12 @@ static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *p
 static ssize_t transfer_at(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
 static ssize_t transfer_now(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
 static ssize_t transfer_in_turn(bool writing, int descriptor, const struct iovec *parts, int count);
-static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
-                                  bool *closed);
+static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset);
 static ssize_t transfer_ready(bool writing, int descriptor, const struct iovec *parts, int count);
 static bool on_disk(int descriptor);
 static bool is_moving(int descriptor);
-static int take_position(int descriptor);
-static void give_position(int descriptor);
+static int take_position(int descriptor, unsigned *file);
+static void give_position(int descriptor, unsigned file);
 
 static ssize_t read_all(int descriptor, void *buffer, size_t size, off_t offset) {
     for (size_t done = 0;;) {
@@ -156,13 +155,13 @@ static ssize_t transfer_now(bool writing, int descriptor, const struct iovec *pa
 static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
     ssize_t result = -EAGAIN;
     if (io_driver->readv != NULL) {
-        bool closed = false;
+        unsigned file;
         /* POSIX: if two move the position of one file, the second begins where the first has ended. */
-        if (offset < 0 && (result = take_position(descriptor)) < 0)
+        if (offset < 0 && (result = take_position(descriptor, &file)) < 0)
             return result;
-        result = transfer_by_driver(writing, descriptor, parts, count, offset, &closed);
-        if (offset < 0 && !closed)
-            give_position(descriptor);
+        result = transfer_by_driver(writing, descriptor, parts, count, offset);
+        if (offset < 0)
+            give_position(descriptor, file);
     }
     /* The driver has no such operation, or the file refuses it. */
     return result == -EAGAIN || result == -EINTR ? transfer_at(writing, descriptor, parts, count, offset) : result;
@@ -170,24 +169,22 @@ static ssize_t transfer_disk(bool writing, int descriptor, const struct iovec *p
 
 /* On several processors, one could move the file's position by a call while the kernel does so for an operation. */
 static ssize_t transfer_in_turn(bool writing, int descriptor, const struct iovec *parts, int count) {
-    bool closed = false;
-    ssize_t result = take_position(descriptor);
+    unsigned file;
+    ssize_t result = take_position(descriptor, &file);
     if (result < 0)
         return result;
     do
         result = transfer_now(writing, descriptor, parts, count, -1);
     while (result == -EINTR);
     if (result == -EAGAIN || result == -EOPNOTSUPP)
-        result = transfer_by_driver(writing, descriptor, parts, count, -1, &closed);
+        result = transfer_by_driver(writing, descriptor, parts, count, -1);
     if (result == -EAGAIN || result == -EINTR)
         result = transfer_at(writing, descriptor, parts, count, -1);
-    if (!closed)
-        give_position(descriptor);
+    give_position(descriptor, file);
     return result;
 }
 
-static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset,
-                                  bool *closed) {
+static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iovec *parts, int count, off_t offset) {
     struct io_wait wait = {0};
     ssize_t result = io_wait_begin(&wait, descriptor);
     if (result == 0) {
@@ -196,7 +193,6 @@ static ssize_t transfer_by_driver(bool writing, int descriptor, const struct iov
     }
     if (!writing && result > 0)
         tools_written(parts->iov_base, (size_t)result); /* reads have one part */
-    *closed = wait.closed;
     return result;
 }
 
@@ -234,9 +230,10 @@ static bool is_moving(int descriptor) {
     return moving;
 }
 
-/* Waits until no other operation moves the position of the file. Returns 0 or a negative error number. Who finds it
- * taken is in the line of waits before others go on: the one who gives it back looks there, and only once. */
-static int take_position(int descriptor) {
+/* Waits until no other operation moves the position of the file; *file says which file that was. Returns 0 or a
+ * negative error number. Who finds it taken is in the line of waits before others go on: the one who gives it back
+ * looks there, and only once. */
+static int take_position(int descriptor, unsigned *file) {
     for (;;) {
         struct io_wait wait;
         dispatcher_enter();
@@ -249,6 +246,7 @@ static int take_position(int descriptor) {
         struct io_descriptor *state = io_descriptor(descriptor);
         if (!state->moving) {
             state->moving = true;
+            *file = state->file;
             io_wait_delist(&wait);
             dispatcher_leave();
             return 0;
@@ -259,15 +257,16 @@ static int take_position(int descriptor) {
     }
 }
 
-static void give_position(int descriptor) {
+/* All that wait for it try again, and the first to run takes it: one alone might be suspended, or never dispatched. The
+ * number may be another file's by now, whose position others have taken. */
+static void give_position(int descriptor, unsigned file) {
     dispatcher_enter();
     struct io_descriptor *state = io_descriptor(descriptor);
-    state->moving = false;
-    struct io_wait *wait = state->first;
-    while (wait != NULL && (!wait->to_position || wait->done))
-        wait = wait->next;
-    if (wait != NULL) {
-        io_finish(wait, 0);
+    if (state->file == file) {
+        state->moving = false;
+        for (struct io_wait *wait = state->first; wait != NULL; wait = wait->next)
+            if (wait->to_position && !wait->done)
+                io_finish(wait, 0);
         io_tell();
     }
     dispatcher_leave();

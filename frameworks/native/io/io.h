@@ -97,12 +97,14 @@ bool io_waiting(void);
 
 /* ---- Descriptors ------------------------------------------------------------------------------------------------- */
 
-/* What is known of a descriptor that a call of ours has seen; all zero: nothing. Forgotten by catapults_close. */
+/* What is known of a descriptor that a call of ours has seen; all zero: nothing. Forgotten by catapults_close, but for
+ * `file`. */
 struct io_descriptor {
     struct io_wait *first, *last; /* that wait for it, in order of arrival */
     bool nonblocking;             /* O_NONBLOCK is set: accept4 and sendfile return at once */
     bool drained;                 /* the last recv took all there was, and nothing is known to have come since */
     bool moving;                  /* an operation that moves the file's position is under way */
+    unsigned file;                /* another one after each close: which file of this number is meant */
     short came;                   /* epoll: events that nobody has waited for; kept for several processors */
     bool registered;              /* epoll: it reports this descriptor */
     bool drainable;               /* epoll: a recv that returns less than asked leaves a TCP socket without data… */

@@ -185,7 +185,7 @@ int catapults_close(int descriptor) {
                 cancel(wait);
         }
         io_driver->forget(descriptor, state);
-        *state = (struct io_descriptor){0};
+        *state = (struct io_descriptor){.file = state->file + 1};
         io_tell();
     }
     dispatcher_leave();
@@ -207,7 +207,8 @@ static void try_again(int descriptor) {
                 io_finish(wait, 0);
             else if (!wait->done)
                 io_driver->cancel(wait);
-        *state = (struct io_descriptor){.first = state->first, .last = state->last, .moving = state->moving};
+        *state = (struct io_descriptor){
+            .first = state->first, .last = state->last, .moving = state->moving, .file = state->file};
         io_tell();
     }
     dispatcher_leave();
