@@ -170,7 +170,7 @@ fn programs_run_under_what_is_shipped() {
     assert_eq!(ran("desktop"), "rest: 200 of 200 at once\n");
     let shares = ran("isolation");
     let words: Vec<&str> = shares.split_whitespace().collect();
-    let interactive: u32 = words[1].parse().unwrap();
-    // A share of 60, of 2 threads beside 20. Other programs take time from whoever runs.
-    assert!((52..=68).contains(&interactive), "{shares}");
+    let (interactive, taken): (u32, u32) = (words[1].parse().unwrap(), words[5].parse().unwrap());
+    // A share of 60, of 2 threads beside 20. What other programs take goes from whoever runs, beyond the end of a window, too.
+    assert!(interactive.abs_diff(60) <= 8 + taken && interactive >= 30, "{shares}");
 }
