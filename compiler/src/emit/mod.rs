@@ -4,6 +4,7 @@
 mod c;
 mod language;
 mod python;
+mod shape;
 
 pub use language::Abilities;
 

@@ -1,10 +1,11 @@
 //! The handlers as functions: one for each distinct body, and which event or query of the framework it serves.
 
 use super::arrays::Helpers;
-use super::handler::{Body, Shape, body};
+use super::handler::{Body, body};
 use super::host::Host;
 use super::names::Names;
 use super::{comment, type_name};
+use crate::emit::shape::Shape;
 use crate::framework::Framework;
 use crate::policy::{Handler, Owner, Policy};
 use crate::verify::Verified;
@@ -47,7 +48,7 @@ pub(super) fn functions(
     let source = comment(policy.source.rsplit('/').next().unwrap_or(&policy.source));
     let mut list: Vec<Function> = Vec::new();
     for handler in policy.events.iter().chain(&policy.queries) {
-        let shape = shape(handler, framework);
+        let shape = Shape::of(handler, framework);
         let body = body(verified, names, &source, handler, shape);
         let text = definition(&body, shape, names);
         match list.iter_mut().find(|function| function.text == text && function.shape == shape) {
@@ -92,15 +93,6 @@ pub(super) fn functions(
     let (timeouts, table): (Vec<_>, Vec<_>) = in_order.partition(|(name, _)| timed(name));
     let table = table.into_iter().map(|(name, function)| (name.replace('.', "_"), function)).collect();
     (result, table, timeouts)
-}
-
-fn shape(handler: &Handler, framework: &Framework) -> Shape {
-    let dispatches = || framework.events.iter().any(|event| event.name == handler.name && event.dispatches());
-    match handler.returns {
-        Some(_) => Shape::Query,
-        None if dispatches() => Shape::Dispatch,
-        None => Shape::Event,
-    }
 }
 
 /// What stands before the function's name: where it comes from, and its type.

@@ -12,6 +12,7 @@ use super::expression::expression;
 use super::host::Memory;
 use super::names::{Names, Scope};
 use super::{string, values, verbatim};
+use crate::emit::shape::Shape;
 use crate::policy::text::Heads;
 use crate::policy::{
     Block, ContainerId, ContainerRef, Expression, Handler, LocalId, LocalKind, Place, Policy, Reason, Source,
@@ -19,23 +20,13 @@ use crate::policy::{
 };
 use crate::verify::{Guard, Verified};
 
-/// What a handler returns to its host.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// An event: a stop, or NULL.
-    Event,
-    /// An event that may dispatch: the thread to run or NULL, and the stop through a pointer.
-    Dispatch,
-    /// A query: its answer.
-    Query,
-}
-
 /// A body that is being translated, and what it turns out to need.
 pub(super) struct Body<'a> {
     pub verified: &'a Verified<Policy>,
     pub policy: &'a Policy,
     pub names: &'a Names,
     pub handler: &'a Handler,
+    /// A function that dispatches returns the thread, and the stop through a pointer.
     pub shape: Shape,
     /// The source file's name, for comments.
     source: &'a str,

@@ -3,7 +3,8 @@
 //! What a statement may change becomes an lvalue. Everything else becomes a value: constants, imports, sort keys and
 //! timers (which are filed), and all that an expression names, since an expression changes nothing.
 
-use super::handler::{Body, Shape};
+use super::handler::Body;
+use crate::emit::shape::Shape;
 use crate::policy::{AttributeId, ContainerKind, Entity, Expression, LocalKind, Piece, Place, Type, Verbatim};
 
 /// The lines between the braces of a statement.

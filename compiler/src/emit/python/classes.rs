@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use super::handler::{Shape, body};
+use super::handler::body;
 use super::names::method;
 use super::{Unit, string};
 use crate::emit::python::expression::literal;
+use crate::emit::shape::Shape;
 use crate::policy::{Container, ContainerKind, Element, Entity, Handler, Import, SortKey, StateClass, Type, Value};
 
 impl Unit<'_> {
@@ -126,11 +127,11 @@ impl Unit<'_> {
 
     /// A method from its parameters on.
     fn definition(&mut self, handler: &Handler) -> String {
-        let dispatches = self.framework.events.iter().any(|event| event.name == handler.name && event.dispatches());
-        let (shape, returns) = match handler.returns {
-            Some(ty) => (Shape::Query, type_name(ty).to_owned()),
-            None if dispatches => (Shape::Dispatch, format!("{} | None", self.names.thread)),
-            None => (Shape::Event, "None".to_owned()),
+        let shape = Shape::of(handler, self.framework);
+        let returns = match (shape, handler.returns) {
+            (_, Some(ty)) => type_name(ty).to_owned(),
+            (Shape::Dispatch, None) => format!("{} | None", self.names.thread),
+            (Shape::Event | Shape::Query, None) => "None".to_owned(),
         };
         let (parameters, text) = body(self, handler, shape);
         let mut given = "self".to_owned();

@@ -3,6 +3,7 @@
 use super::expression::{container, expression, place, referent, thread};
 use super::names::{Names, Scope};
 use super::{Unit, escaped, string};
+use crate::emit::shape::Shape;
 use crate::policy::text::Heads;
 use crate::policy::{
     Block, ContainerId, ContainerRef, Expression, Handler, Leave, LocalId, LocalKind, Place, Policy, Reason, Source,
@@ -10,17 +11,6 @@ use crate::policy::{
 };
 use crate::verify::{Guard, Verified};
 use std::collections::BTreeSet;
-
-/// What a handler returns to its host.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// An event: nothing.
-    Event,
-    /// An event that may dispatch: the thread to run, or none.
-    Dispatch,
-    /// A query: its answer.
-    Query,
-}
 
 /// A body that is being translated.
 pub(super) struct Body<'a> {

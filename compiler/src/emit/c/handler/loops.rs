@@ -3,7 +3,8 @@
 use super::super::arrays::{self, Helper, Site};
 use super::super::expression::expression;
 use super::super::values;
-use super::{Body, Shape};
+use super::Body;
+use crate::emit::shape::Shape;
 use crate::policy::{
     Block, ContainerId, ContainerKind, ContainerRef, Expression, Leave, LinkId, LocalId, LocalKind, Place, Statement,
     StatementKind, Test, Thread,
