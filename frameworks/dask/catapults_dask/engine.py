@@ -152,7 +152,9 @@ class Engine:
     def finish(self, key: Key, seconds: float | None = None) -> None:
         """A task has been computed, or has failed, after so much time."""
         if self.ahead is not None and seconds is not None and (task := self.tasks.get(key)) is not None:
-            self.ahead.ended(task.kind, seconds)
+            place = task.place
+            alone = place is not None and place.runs is task and place.began_idle
+            self.ahead.ended(task.kind, seconds, time.monotonic() - place.since if place is not None and alone else None)
         self.end(key, "exit")
 
     def cancel(self, key: Key) -> None:
@@ -217,6 +219,7 @@ class Engine:
             place.follows = None
         elif place.runs is task:
             place.runs, place.since, place.follows = place.follows, time.monotonic(), None
+            place.began_idle = False
             if place.runs is not None:
                 self.following.pop(place.runs.key, None)
 
@@ -272,7 +275,7 @@ class Engine:
                 self.refused_by_all[place] = None
             return None
         self.move(task, place)
-        task.running, place.runs, place.since = True, task, time.monotonic()
+        task.running, place.runs, place.since, place.began_idle = True, task, time.monotonic(), True
         self.happened(place)
         self.file(place)
         return task.key

@@ -37,6 +37,8 @@ class Place:
         self.runs: Task | None = None
         #: Since when, in seconds.
         self.since = 0.0
+        #: Whether it had nothing else to do then.
+        self.began_idle = True
         #: What it computes next: it has that already.
         self.follows: Task | None = None
         #: Those that are placed there, whether they run or not.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unittest
 from unittest import mock
 
-from catapults_dask.ahead import SHORT, STREAK, Ahead
+from catapults_dask.ahead import LEAST, MOST, STREAK, TIMES, Ahead
 from catapults_dask.engine import Engine
 from catapults_dask.policy import Scheduler
 from test_engine import Fifo, Stealing
@@ -30,10 +30,23 @@ class Short(unittest.TestCase):
             ahead.ended("f", 0)
         self.assertFalse(ahead.short("f"))
         ahead.ended("f", 0)
-        ahead.ended("g", SHORT)
+        ahead.ended("g", LEAST)
         self.assertEqual((ahead.short("f"), ahead.short("g")), (True, False))
-        ahead.ended("f", SHORT)
+        ahead.ended("f", LEAST)
         self.assertFalse(ahead.short("f"))
+
+    def test_what_is_short_depends_on_what_lies_between_tasks(self) -> None:
+        ahead = Ahead()
+        for _ in range(200):
+            ahead.ended("f", 0.010, 0.015)
+        self.assertAlmostEqual(ahead.limit, TIMES * 0.005)
+        self.assertTrue(ahead.short("f"))
+        for _ in range(200):
+            ahead.ended("f", 0.010, 1.010)
+        self.assertEqual(ahead.limit, MOST)
+        for _ in range(200):
+            ahead.ended("f", 1.0, 0.5)
+        self.assertAlmostEqual(ahead.limit, LEAST)
 
 
 class OfOneScheduler(unittest.TestCase):
