@@ -167,6 +167,7 @@ def main() -> None:
         if question.slowed and not shares.possible():
             print(f"{question.what:58} not measured: slow workers take control groups, and root")
             goals += 1
+            rows.append({**dataclasses.asdict(question), "workers": workers, "ratio": None, "repeats": {}})
             continue
         repeats = measured(question, workers, arguments.scale, arguments.rounds)
         ratios = [policy / stock for stock, policy in zip(repeats["stock"], repeats["policy"], strict=True)]
@@ -184,7 +185,7 @@ def main() -> None:
             f"{question.what:58} {question.policy:16} {stock:8.2f} {policy:8.2f} {ratio:6.2f} {spread(ratios):5.2f}  {judged}",
             flush=True,
         )
-        rows.append({**dataclasses.asdict(question), "workers": workers, "ratio": ratio, **repeats})
+        rows.append({**dataclasses.asdict(question), "workers": workers, "ratio": ratio, "repeats": repeats})
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(rows, indent=2) + "\n")
     print(f"dask: reached {reached} of {goals}")

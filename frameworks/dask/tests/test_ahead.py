@@ -39,7 +39,7 @@ class Short(unittest.TestCase):
         ahead = Ahead()
         for _ in range(200):
             ahead.ended("f", 0.010, 0.015)
-        self.assertAlmostEqual(ahead.limit, TIMES * 0.005)
+        self.assertAlmostEqual(ahead.limit, TIMES * 0.005, places=5)
         self.assertTrue(ahead.short("f"))
         for _ in range(200):
             ahead.ended("f", 0.010, 1.010)
