@@ -74,23 +74,25 @@ class Cluster:
             env=environment,
             preexec_fn=enter,
         )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.requests, self.answers = self.process.stdin, self.process.stdout
         stack.callback(self.end)
         self.workers = [int(word) for word in self.line()[1:]]
 
     def line(self) -> list[str]:
-        words = self.process.stdout.readline().split()
+        words = self.answers.readline().split()
         if not words:
-            raise SystemExit(f"dask: {self.process.args} has ended: {self.process.wait()}")
+            raise SystemExit(f"dask: {self.process.args!r} has ended: {self.process.wait()}")
         return words
 
     def once(self) -> tuple[int, float]:
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
+        self.requests.write("\n")
+        self.requests.flush()
         tasks, seconds = self.line()
         return int(tasks), float(seconds)
 
     def end(self) -> None:
-        self.process.stdin.close()
+        self.requests.close()
         self.process.wait()
 
 
@@ -120,8 +122,8 @@ def clusters(question: Question, workers: int, scale: float) -> Iterator[dict[st
     policy = [CATAPULTS, "run", "--framework", str(FRAMEWORK), str(ROOT / f"policies/{question.policy}.sched"), "--"]
     both: dict[str, Cluster] = {}
     with contextlib.ExitStack() as stack:
-        for whose, command in (("stock", []), ("policy", policy)):
-            both[whose] = Cluster(whose, [*command, *program, whose, *load], environment, stack)
+        for whose, before in {"stock": list[str](), "policy": policy}.items():
+            both[whose] = Cluster(whose, [*before, *program, whose, *load], environment, stack)
             for index, process in enumerate(both[whose].workers if question.slowed else []):
                 group = shares.Group(f"{whose}-{index}")
                 stack.callback(group.end)
@@ -161,7 +163,8 @@ def main() -> None:
     workers = 8 if processors >= 4 else 4
     print(f"{workers} workers of one thread each, on {processors} processors; {arguments.rounds} rounds, medians")
     print(f"{'':58} {'policy':16} {'stock':>8} {'policy':>8} {'ratio':>6} {'±':>5}  goal")
-    rows, goals, reached = [], 0, 0
+    rows: list[dict[str, object]] = []
+    goals = reached = 0
     for name in arguments.only:
         question = QUESTIONS[name]
         if question.slowed and not shares.possible():

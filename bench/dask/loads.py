@@ -40,11 +40,11 @@ def ask(host: str, port: int) -> bytes:
 
 
 def empty_tasks(client: Client, scale: float) -> list[Future]:
-    return client.map(empty, range(int(2000 * scale)), pure=False)
+    return list(client.map(empty, range(int(2000 * scale)), pure=False))
 
 
 def equal_tasks(client: Client, scale: float) -> list[Future]:
-    return client.map(compute, [20.0] * int(120 * scale), pure=False)
+    return list(client.map(compute, [20.0] * int(120 * scale), pure=False))
 
 
 def mix(client: Client, scale: float) -> list[Future]:
