@@ -2,6 +2,7 @@
 
 mod activations;
 mod check;
+mod dask;
 mod freertos;
 mod growth;
 mod large;
@@ -64,6 +65,8 @@ enum Question {
     Recordings,
     /// What a policy costs on FreeRTOS
     Freertos,
+    /// How policies compare with what stock Dask does
+    Dask,
 }
 
 /// Measures, prints the table, and writes `bench/results`.
@@ -111,6 +114,10 @@ pub fn run(place: &Place, options: &Options) -> Result<()> {
                 let (table, rows) = freertos::measure(place)?;
                 writeln!(std::io::stdout(), "{table}")?;
                 ("freertos", "policies in FreeRTOS on a Cortex-M3, in bytes and instructions", rows, Vec::new())
+            }
+            Question::Dask => {
+                let (repeats, goals) = dask::measure(place)?;
+                ("dask", "clusters of Dask under policies and without, in seconds, or tasks per second", repeats, goals)
             }
             Question::Web => {
                 let (repeats, goals) = web::measure(place, options.repeats, options.seconds)?;

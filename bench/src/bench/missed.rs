@@ -9,7 +9,12 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 
 /// Why, as far as it was found out. By how the goal begins.
-const REASONS: [(&str, &str); 4] = [
+const REASONS: [(&str, &str); 6] = [
+    ("Dask: empty tasks per second", "repeats differ by more than what is missing"),
+    (
+        "Dask: tasks that compute, then",
+        "a task took 1.4 times its time of the processor although two computed on two: Dask's own processes and other programs take the rest",
+    ),
     (
         "create and join / Boost's fcontext",
         "534 instructions an operation, of which 130 would have to go: no part of it is large",

@@ -39,16 +39,17 @@ def main() -> None:
     parser.add_argument("policy", help="what `catapults build --framework dask` has made")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="how many, of one thread each")
     parser.add_argument("--address-to", type=int, default=1, help="the descriptor that gets the scheduler's address")
+    parser.add_argument("--no-ahead", action="store_true", help="no worker gets a task before it is done with another")
     arguments = parser.parse_args()
     try:
         pinned.check()
         policy = load(arguments.policy)
     except (pinned.Unsuitable, ValueError, OSError) as wrong:
         sys.exit(f"catapults-dask: {wrong}")
-    sys.exit(asyncio.run(serve(policy, arguments.workers, arguments.address_to)))
+    sys.exit(asyncio.run(serve(policy, arguments.workers, arguments.address_to, not arguments.no_ahead)))
 
 
-async def serve(policy: type[Scheduler], workers: int, address_to: int) -> str | None:
+async def serve(policy: type[Scheduler], workers: int, address_to: int, ahead: bool) -> str | None:
     """Returns what is wrong."""
     from catapults_dask.scheduler import PolicyScheduler
 
@@ -57,7 +58,7 @@ async def serve(policy: type[Scheduler], workers: int, address_to: int) -> str |
     loop = asyncio.get_running_loop()
     threading.Thread(target=watch, args=(lambda: loop.call_soon_threadsafe(ended.set),), daemon=True).start()
     options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    async with PolicyScheduler(policy, host="127.0.0.1", port=0, **options) as scheduler:
+    async with PolicyScheduler(policy, ahead=ahead, host="127.0.0.1", port=0, **options) as scheduler:
         keepers = [asyncio.create_task(keep(scheduler, number)) for number in range(workers)]
         while len(scheduler.workers) < workers and not ended.is_set() and not any(map(asyncio.Task.done, keepers)):
             await asyncio.sleep(0.02)

@@ -11,6 +11,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.protocol import pickle
 from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler, TaskState, WorkerState
 
+from catapults_dask.ahead import PATIENCE, Ahead
 from catapults_dask.engine import Engine
 from catapults_dask.policy import Scheduler as Policy
 
@@ -23,15 +24,30 @@ CONFIGURATION = {
 }
 
 
+#: States of a task on a worker that has not begun it.
+NOT_BEGUN = {"ready", "constrained", "waiting"}
+
+
 class Refusal(RuntimeError):
     """The error of a task that the policy did not take."""
 
 
 class PolicyScheduler(Scheduler):
-    """A task that the policy has not yet given to a worker is in the state `no-worker`."""
+    """A task that the policy has not yet given to a worker is in the state `no-worker`.
 
-    def __init__(self, policy: type[Policy], **options: Any) -> None:
-        self.engine = Engine(policy)
+    With `ahead`, a worker gets its next task while it computes one that is short.
+    """
+
+    def __init__(self, policy: type[Policy], *, ahead: bool = True, **options: Any) -> None:
+        self.engine = Engine(policy, Ahead() if ahead else None)
+        #: How many tasks have been given to workers: they compute them in this order.
+        self.given = 0
+        #: Tasks that workers have been asked to give back, and in which message.
+        self.asked_back: dict[Any, str] = {}
+        self.requests = 0
+        #: The one that is given back now.
+        self.returning: Any = None
+        self.looks_back = False
         #: Where the policy has sent a task that is on its way there.
         self.chosen: dict[Any, str] = {}
         self.refused: dict[Any, str] = {}
@@ -41,6 +57,7 @@ class PolicyScheduler(Scheduler):
         dask.config.set(CONFIGURATION)
         extensions = {name: extension for name, extension in DEFAULT_EXTENSIONS.items() if name != "stealing"}
         super().__init__(extensions=extensions, **options)
+        self.stream_handlers["steal-response"] = self.answered
         self.add_plugin(Watch(self), name="catapults")
 
     def is_rootish(self, ts: TaskState) -> bool:
@@ -55,7 +72,7 @@ class PolicyScheduler(Scheduler):
             self.refused[ts.key] = "where it runs is for the policy to say: no actors, and no `workers=` or `resources=`"
             return None
         try:
-            self.engine.submit(ts.key, ts.annotations or {})
+            self.engine.submit(ts.key, ts.annotations or {}, ts.prefix.name)
         except TypeError as wrong:
             self.engine.cancel(ts.key)
             self.refused[ts.key] = str(wrong)
@@ -98,19 +115,16 @@ class PolicyScheduler(Scheduler):
             asyncio.get_running_loop().call_soon(self.ask)
 
     def ask(self) -> None:
-        """Gives each worker that has nothing to do what the policy says."""
+        """Gives workers what the policy says."""
         self.asked = False
         self.refuse()
         recommendations = {}
-        for address in list(self.engine.places):
-            ws = self.workers.get(address)
-            if ws is None or ws not in self.running:
-                continue
-            key = self.engine.next(address)
-            if key is None:
-                continue
+        for address, key in self.engine.decisions(self.able):
             if (ts := self.tasks.get(key)) is not None and ts.state == "no-worker":
                 self.chosen[key] = address
+                self.given += 1
+                # A worker that has two tasks begins with the lower one.
+                ts.priority = (self.given, 0, 0)
                 recommendations[key] = "processing"
             else:
                 # Nobody waits for it any more.
@@ -119,9 +133,37 @@ class PolicyScheduler(Scheduler):
         if recommendations:
             self.transitions(recommendations, "catapults-schedule")
         self.refuse()
+        if self.engine.following and not self.looks_back:
+            self.looks_back = True
+            asyncio.get_running_loop().call_later(PATIENCE, self.look_back)
+
+    def able(self, address: str) -> bool:
+        """Whether a worker computes: it may have been paused."""
+        return self.workers.get(address) in self.running
+
+    def look_back(self) -> None:
+        """Asks for tasks that wait behind one that lasts."""
+        self.looks_back = False
+        for address, key in self.engine.overdue():
+            self.requests += 1
+            self.asked_back[key] = message = f"catapults-back-{self.requests}"
+            self.stream_comms[address].send({"op": "steal-request", "key": key, "stimulus_id": message})
+        self.wake()
+
+    def answered(self, key: Any, state: str | None, stimulus_id: str, worker: str) -> None:
+        """A worker says in which state a task was that it has been asked for. It keeps one that it has begun."""
+        # Whatever has become of the task meanwhile, it has gone from `asked_back`.
+        if self.asked_back.get(key) == stimulus_id and self.asked_back.pop(key) and state in NOT_BEGUN:
+            self.returning = key
+            self.transitions({key: "released"}, stimulus_id)
+            self.returning = None
+            self.engine.take_back(key)
+            self.wake()
 
     def refuse(self) -> None:
         """What the policy has refused becomes the error of the task."""
+        if not self.refused and not self.engine.refused:
+            return
         refused = {**self.refused, **self.engine.refused}
         self.refused, self.engine.refused = {}, {}
         for key, why in refused.items():
@@ -146,10 +188,15 @@ class Watch(SchedulerPlugin):
     def transition(self, key: Any, start: str, finish: str, *of: Any, stimulus_id: str, **more: Any) -> None:
         engine = self.scheduler.engine
         task = engine.tasks.get(key)
+        if start == "processing":
+            self.scheduler.asked_back.pop(key, None)
         if task is None:
             return
         if start == "processing" and finish in ("memory", "erred") and task.running:
-            engine.finish(key)
+            engine.finish(key, computed(more.get("startstops")))
+        elif key == self.scheduler.returning and finish != "forgotten":
+            # It stays a task of the policy.
+            return
         elif finish == "forgotten" or (start in ("processing", "no-worker") and finish != "processing"):
             # It is asked for again, if its worker has gone.
             if finish == "forgotten" or not task.lost:
@@ -157,3 +204,9 @@ class Watch(SchedulerPlugin):
         else:
             return
         self.scheduler.wake()
+
+
+def computed(startstops: Any) -> float | None:
+    """How long a worker has computed a task, as far as it says."""
+    times = [of["stop"] - of["start"] for of in startstops or () if of["action"] == "compute"]
+    return sum(times) if times else None

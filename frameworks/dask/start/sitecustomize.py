@@ -21,9 +21,14 @@ def start() -> None:
     workers = os.environ.get("CATAPULTS_DASK_WORKERS") or str(os.cpu_count() or 1)
     if not workers.isdecimal() or int(workers) == 0:
         refuse(f"CATAPULTS_DASK_WORKERS is `{workers}`: write a whole number from 1, how many workers there are to be")
+    ahead = os.environ.get("CATAPULTS_DASK_AHEAD") or "1"
+    if ahead not in ("0", "1"):
+        refuse(f"CATAPULTS_DASK_AHEAD is `{ahead}`: write 0 if no worker is to get a task before it is done with another, else 1")
     # What tasks print goes to the program's own output, so the address takes another way.
     read_end, write_end = os.pipe()
     command = [sys.executable, "-m", "catapults_dask.cluster", policy, "--workers", workers, "--address-to", str(write_end)]
+    if ahead == "0":
+        command.append("--no-ahead")
     # Dask says a lot of what is usual here: workers that come and go.
     quiet = {"DASK_LOGGING__DISTRIBUTED": "critical", **os.environ}
     cluster = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(write_end,), start_new_session=True, env=quiet)

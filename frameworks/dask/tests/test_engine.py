@@ -189,12 +189,33 @@ class OfNodes(unittest.TestCase):
         self.assertIsNone(self.engine.next("b"))
         self.assertEqual((self.engine.tasks, self.engine.by_thread), ({}, {}))
 
+    def test_only_workers_are_asked_that_have_nothing_to_do(self) -> None:
+        for name in "abc":
+            self.engine.arrive(name)
+        for key in "123":
+            self.engine.submit(key, {})
+        # Of three tasks on `a`, `b` steals one, and `c` is refused the last.
+        self.assertEqual(self.engine.decisions(), [("a", "1"), ("b", "2")])
+        self.assertEqual(list(self.engine.refused_by_all), [self.engine.places["c"]])
+        self.assertEqual(self.engine.decisions(), [])
+        self.engine.submit("4", {})
+        self.assertEqual(self.engine.decisions(), [("c", "3")])
+        self.engine.finish("1")
+        self.assertEqual(self.engine.decisions(lambda name: name != "a"), [])
+        self.assertEqual(self.engine.decisions(), [("a", "4")])
+        for key in "234":
+            self.engine.finish(key)
+        self.assertEqual((self.engine.decisions(), self.loads()), ([], [0, 0, 0]))
+
     def test_numbers_are_the_lowest_that_are_free(self) -> None:
         for name in "abc":
             self.engine.arrive(name)
         self.engine.depart("b")
         self.engine.arrive("d")
         self.assertEqual(self.engine.places["d"].number, 1)
+
+        self.engine.arrive("e")
+        self.assertEqual(self.engine.places["e"].number, 3)
 
 
 if __name__ == "__main__":
