@@ -13,7 +13,8 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::constants;
-use super::expressions::{Lowering, Reach, builtin};
+use super::expressions::{Lowering, Reach};
+use super::functions;
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
@@ -89,14 +90,7 @@ pub(super) fn declare<'a>(
             policy.variables.push(Variable { name, global, element, ty, initial });
         }
     }
-    for (index, function) in tree.functions.iter().enumerate() {
-        symbols.declare(&function.name, Symbol::Function(index), diagnostics);
-        if builtin(&function.name.text).is_some() {
-            let title = format!("`{}` is a function of the language", function.name.text);
-            let diagnostic = Diagnostic::error("E0302", title, function.name.at, "declared twice");
-            diagnostics.push(diagnostic.help("choose another name"));
-        }
-    }
+    functions::declare(&tree.functions, &mut symbols, diagnostics);
     if let Some(excess) = tree.containers.iter().chain(&tree.nodes).nth(MOST_CONTAINERS) {
         let all = tree.containers.len() + tree.nodes.len();
         let title = format!("a policy has at most {MOST_CONTAINERS} containers, this one declares {all}");

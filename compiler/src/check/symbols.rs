@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, LinkId, ThreadImportId, VariableId};
 use crate::syntax::Dialect;
-use crate::syntax::ast::Name;
+use crate::syntax::ast::{Function, Name};
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, Entity};
 
@@ -39,6 +39,8 @@ pub(super) struct Symbols<'a> {
     pub(super) language: &'a str,
     /// The optional parts of the language that exist.
     pub(super) dialect: &'a Dialect,
+    /// These are the names that a function of another file knows.
+    pub(super) shared: bool,
     globals: BTreeMap<&'a str, (Symbol, At)>,
     members: BTreeMap<(Entity, &'a str), (Member, At)>,
     /// Names of the framework's containers, which a policy can neither use nor declare.
@@ -65,10 +67,23 @@ impl<'a> Symbols<'a> {
         Symbols {
             language: &framework.language,
             dialect: &framework.dialect,
+            shared: false,
             taken: framework.containers.iter().map(|container| container.name.as_str()).collect(),
             lost: lost.iter().map(String::as_str).collect(),
             globals: BTreeMap::new(),
             members: BTreeMap::new(),
+        }
+    }
+
+    /// What functions of other files know: each other.
+    pub(super) fn shared(framework: &'a Framework, lost: &'a BTreeSet<String>, functions: &'a [Function]) -> Self {
+        let known = functions.iter().enumerate().filter(|(_, function)| function.shared);
+        let named = known.map(|(index, one)| (one.name.text.as_str(), (Symbol::Function(index), one.name.at)));
+        Symbols {
+            shared: true,
+            taken: BTreeSet::new(),
+            globals: named.collect(),
+            ..Symbols::new(framework, lost)
         }
     }
 
@@ -160,8 +175,11 @@ impl<'a> Symbols<'a> {
             .or_else(|| nearest(&name.text, self.globals.keys().copied()))
             .map(str::to_owned);
         let diagnostic = Diagnostic::error("E0301", title, name.at, "unknown name");
+        let diagnostic = if self.shared { diagnostic.note(SHARED_KNOWS) } else { diagnostic };
         diagnostics.push(if let Some(meant) = meant {
             diagnostic.help(format!("did you mean `{meant}`?"))
+        } else if self.shared {
+            diagnostic.help("let its caller give it, as a parameter")
         } else if self.members.contains_key(&(Entity::Thread, name.text.as_str())) {
             let described =
                 format!("`{}` is kept for each thread: write `t.{}` with the thread's name", name.text, name.text);
@@ -227,6 +245,8 @@ impl<'a> Symbols<'a> {
         diagnostic.help(declare)
     }
 }
+
+const SHARED_KNOWS: &str = "a function of a file of functions knows what its caller gives it, and other such functions";
 
 /// So many names that are kept for threads are listed.
 const MOST_NAMED: usize = 8;

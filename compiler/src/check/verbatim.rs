@@ -12,6 +12,7 @@ use crate::vocabulary::{At, Type};
 
 use super::expressions::Lowering;
 use super::scope::Binding;
+use super::shared;
 use super::statements::{Body, at};
 use super::symbols::Symbol;
 
@@ -88,6 +89,7 @@ impl Lowering<'_, '_> {
         statement: bool,
         place: At,
     ) -> Option<Option<Verbatim>> {
+        shared::only_computes(self.symbols, "verbatim text", place, self.diagnostics);
         let language = self.symbols.language;
         let mut taken: Option<&Alternative> = None;
         for alternative in alternatives.iter().filter(|alternative| alternative.language.text == language) {

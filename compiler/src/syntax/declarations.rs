@@ -10,6 +10,7 @@ use super::ast::{
 use super::habits;
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
+use super::uses::is_late_use;
 use super::words::nearest;
 
 /// The words that start a part of a scheduler.
@@ -168,6 +169,10 @@ impl Parser<'_> {
                 let value = Type::from_word(word).is_some();
                 let function = format!("a function is declared with `function {word} NAME(t) {{ … }}`");
                 return self.report(if value { outside.help(function) } else { outside });
+            }
+            if is_late_use(word, self.following) {
+                let late = Diagnostic::error("E0101", "`use` stands before the scheduler", at, "");
+                return self.report(late.help("move it to the beginning of the file"));
             }
             if let Some(reported) = self.function_of_other_languages(at) {
                 return reported;
