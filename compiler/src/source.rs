@@ -2,9 +2,10 @@
 
 mod used;
 
-pub use used::{File, Used};
+pub use used::File;
+pub(crate) use used::Used;
 
-use std::collections::BTreeMap;
+use used::Uses;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::vocabulary::At;
@@ -16,14 +17,8 @@ pub struct Source {
     pub name: String,
     /// The text of the file itself.
     pub text: String,
-    /// The files whose functions it uses, and those that these use: see [`crate::syntax::bring`].
-    pub used: Vec<Used>,
-    /// Which of them a `use` brings in, by where its path is written.
-    pub(crate) brought: BTreeMap<u32, usize>,
-    /// What is wrong with the uses.
-    pub(crate) unbrought: Vec<Diagnostic>,
-    /// All texts, one behind the other; empty if it uses no file.
-    joined: String,
+    /// The files whose functions it uses: see [`crate::syntax::bring`].
+    pub(crate) uses: Box<Uses>,
 }
 
 /// Bytes that are not a source: the reason, and a source to show it in.
@@ -49,14 +44,7 @@ impl Source {
 
     /// A source from text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Source {
-            name: name.into(),
-            text: text.into(),
-            used: Vec::new(),
-            brought: BTreeMap::new(),
-            unbrought: Vec::new(),
-            joined: String::new(),
-        }
+        Source { name: name.into(), text: text.into(), uses: Box::default() }
     }
 
     /// A source from the bytes of a file: they must be UTF-8, and no more than [`Self::longest`].

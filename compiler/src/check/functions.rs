@@ -420,6 +420,9 @@ impl Body<'_, '_, '_> {
             return;
         }
         if function.returns.is_some() && !always_ends(&body) {
+            if self.lowering.symbols.are_some_lost() {
+                return; // perhaps a `return`, too
+            }
             let title = format!("the function `{}` can end without a value", function.name.text);
             let diagnostic = Diagnostic::error("E0324", title, function.at, "no value on some path");
             self.lowering.diagnostics.push(diagnostic.help("end every path with `return` and a value"));

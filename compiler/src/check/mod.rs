@@ -43,7 +43,7 @@ pub fn check(
     let mut policy = Policy {
         name: tree.name.text.clone(),
         source: source.name.clone(),
-        used: source.used.iter().map(|used| UsedFile { name: used.name.clone(), start: used.start }).collect(),
+        used: source.uses.files.iter().map(|used| UsedFile { name: used.name.clone(), start: used.start }).collect(),
         preamble: verbatim::preamble(tree, &framework.language),
         ..nothing(framework)
     };

@@ -43,13 +43,14 @@ pub(super) fn judge(function: &Function, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Refuses what does more than to compute, in a shared function.
-pub(super) fn only_computes(symbols: &Symbols<'_>, what: &str, at: At, diagnostics: &mut Diagnostics) {
+/// Refuses what does more than to compute, in a shared function. Returns whether it may stand there.
+pub(super) fn may(symbols: &Symbols<'_>, what: &str, at: At, diagnostics: &mut Diagnostics) -> bool {
     if symbols.shared {
         let title = format!("{what} cannot stand in a shared function");
         let more = Diagnostic::error("E0337", title, at, "not here").note(ONLY_COMPUTES);
         diagnostics.push(more.help("return a value by which the caller decides"));
     }
+    !symbols.shared
 }
 
 const ONLY_COMPUTES: &str = "functions of a file of functions compute values of values, and do nothing else";

@@ -185,8 +185,8 @@ impl Body<'_, '_, '_> {
                 None
             }
             ast::StatementKind::Fail(reason) => {
-                shared::only_computes(self.lowering.symbols, "`fail`", statement.at, self.lowering.diagnostics);
-                self.failure(reason, statement.at, block)
+                let may = shared::may(self.lowering.symbols, "`fail`", statement.at, self.lowering.diagnostics);
+                if may { self.failure(reason, statement.at, block) } else { None }
             }
         };
         block.extend(kind.map(|kind| at(statement.at, kind)));

@@ -79,12 +79,7 @@ impl<'a> Symbols<'a> {
     pub(super) fn shared(framework: &'a Framework, lost: &'a BTreeSet<String>, functions: &'a [Function]) -> Self {
         let known = functions.iter().enumerate().filter(|(_, function)| function.shared);
         let named = known.map(|(index, one)| (one.name.text.as_str(), (Symbol::Function(index), one.name.at)));
-        Symbols {
-            shared: true,
-            taken: BTreeSet::new(),
-            globals: named.collect(),
-            ..Symbols::new(framework, lost)
-        }
+        Symbols { shared: true, taken: BTreeSet::new(), globals: named.collect(), ..Symbols::new(framework, lost) }
     }
 
     pub(super) fn declare(&mut self, name: &'a Name, symbol: Symbol, diagnostics: &mut Diagnostics) {
@@ -116,6 +111,11 @@ impl<'a> Symbols<'a> {
     /// Marks names of which too little is known to report errors in their uses.
     pub(super) fn lose(&mut self, names: impl IntoIterator<Item = &'a str>) {
         self.lost.extend(names);
+    }
+
+    /// Whether there was text that could not be read.
+    pub(super) fn are_some_lost(&self) -> bool {
+        !self.lost.is_empty()
     }
 
     /// What a name stands for, and where it is declared.

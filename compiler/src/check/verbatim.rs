@@ -89,7 +89,9 @@ impl Lowering<'_, '_> {
         statement: bool,
         place: At,
     ) -> Option<Option<Verbatim>> {
-        shared::only_computes(self.symbols, "verbatim text", place, self.diagnostics);
+        if !shared::may(self.symbols, "verbatim text", place, self.diagnostics) {
+            return None;
+        }
         let language = self.symbols.language;
         let mut taken: Option<&Alternative> = None;
         for alternative in alternatives.iter().filter(|alternative| alternative.language.text == language) {

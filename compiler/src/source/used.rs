@@ -5,20 +5,36 @@
 //! 0 …                   start …                         start …
 //! ```
 
+use std::collections::BTreeMap;
+
 use super::Source;
+use crate::diagnostics::Diagnostic;
 use crate::vocabulary::At;
+
+/// The files that a source uses, and those that they use.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Uses {
+    /// Each once.
+    pub(crate) files: Vec<Used>,
+    /// Which of them a `use` brings in, by where its path is written.
+    pub(crate) brought: BTreeMap<u32, usize>,
+    /// What is wrong with the uses.
+    pub(crate) wrong: Vec<Diagnostic>,
+    /// All texts, one behind the other; empty if it uses no file.
+    whole: String,
+}
 
 /// A file whose functions a source uses.
 #[derive(Clone, Debug)]
-pub struct Used {
+pub(crate) struct Used {
     /// Its path, for messages.
-    pub name: String,
+    pub(crate) name: String,
     /// Where its text starts in [`Source::whole`].
-    pub start: u32,
+    pub(crate) start: u32,
     /// Where its text ends.
-    pub end: u32,
+    pub(crate) end: u32,
     /// The path in the `use` that brought it in first.
-    pub by: At,
+    pub(crate) by: At,
 }
 
 /// One of the files of a source.
@@ -35,24 +51,25 @@ pub struct File<'a> {
 impl Source {
     /// The text of the file and of all that it uses. Places are counted in it.
     pub fn whole(&self) -> &str {
-        if self.used.is_empty() { &self.text } else { &self.joined }
+        if self.uses.files.is_empty() { &self.text } else { &self.uses.whole }
     }
 
     /// Puts a file behind what is there, and returns where it starts. The path in the `use` is at `by`.
     pub(crate) fn append(&mut self, name: String, text: &str, by: At) -> u32 {
-        if self.used.is_empty() {
-            self.joined.clone_from(&self.text);
+        let uses = &mut self.uses;
+        if uses.files.is_empty() {
+            uses.whole.clone_from(&self.text);
         }
-        self.joined.push('\n');
-        let start = offset(self.joined.len());
-        self.joined.push_str(text);
-        self.used.push(Used { name, start, end: offset(self.joined.len()), by });
+        uses.whole.push('\n');
+        let start = offset(uses.whole.len());
+        uses.whole.push_str(text);
+        uses.files.push(Used { name, start, end: offset(uses.whole.len()), by });
         start
     }
 
     /// The used file that a place is in. `None`: it is in the file itself.
     pub(crate) fn used_at(&self, place: u32) -> Option<&Used> {
-        self.used.iter().rev().find(|used| used.start <= place)
+        self.uses.files.iter().rev().find(|used| used.start <= place)
     }
 
     /// The file that a place is in.

@@ -64,11 +64,11 @@ pub fn is_of_functions(source: &Source) -> bool {
 
 /// Parses the functions of the files that a policy uses, and puts them before its own.
 pub fn functions_of_used(source: &Source, dialect: &Dialect, tree: &mut Scheduler, diagnostics: &mut Diagnostics) {
-    for wrong in &source.unbrought {
+    for wrong in &source.uses.wrong {
         diagnostics.push(wrong.clone());
     }
-    if source.used.is_empty() {
-        let told: BTreeSet<u32> = source.unbrought.iter().map(|wrong| wrong.primary.0.start).collect();
+    if source.uses.files.is_empty() {
+        let told: BTreeSet<u32> = source.uses.wrong.iter().map(|wrong| wrong.primary.0.start).collect();
         for one in tree.uses.iter().filter(|one| !told.contains(&one.path.at.start)) {
             diagnostics.push(missing(&one.path, &[], &[]));
         }
@@ -76,7 +76,7 @@ pub fn functions_of_used(source: &Source, dialect: &Dialect, tree: &mut Schedule
     }
     let own = std::mem::take(&mut tree.functions);
     let mut uses = std::mem::take(&mut tree.uses);
-    let mut reading = Reading { source, dialect, tree, diagnostics, read: vec![None; source.used.len()] };
+    let mut reading = Reading { source, dialect, tree, diagnostics, read: vec![None; source.uses.files.len()] };
     reading.all(&mut uses);
     tree.uses = uses;
     tree.functions.extend(own);
@@ -93,7 +93,7 @@ impl Bringing<'_> {
     fn all(&mut self, uses: Vec<Use>) {
         for one in uses {
             if let Err(wrong) = self.one(&one.path) {
-                self.source.unbrought.push(*wrong);
+                self.source.uses.wrong.push(*wrong);
             }
         }
     }
@@ -113,7 +113,7 @@ impl Bringing<'_> {
                 let Unreadable { source, diagnostics } = *unreadable;
                 let start = self.append(source, written.at)?;
                 let moved = |at: At| At { start: at.start + start, end: at.end + start, ..at };
-                self.source.unbrought.extend(diagnostics.placed(moved).iter().cloned());
+                self.source.uses.wrong.extend(diagnostics.placed(moved).iter().cloned());
                 return Ok(());
             }
         };
@@ -122,18 +122,25 @@ impl Bringing<'_> {
             let cycle = Diagnostic::error("E0336", title, written.at, "used here again");
             let way = self.open.iter().skip_while(|name| **name != found.name).chain([&found.name]);
             let way: Vec<String> = way.map(|name| format!("`{name}`")).collect();
-            let cycle = if way.len() > 2 { cycle.note(format!("each uses the next: {}", way.join(", "))) } else { cycle };
+            let cycle =
+                if way.len() > 2 { cycle.note(format!("each uses the next: {}", way.join(", "))) } else { cycle };
             return Err(Box::new(cycle.help("move what both need to a file of its own, or leave this `use` out")));
         }
-        if let Some(known) = self.source.used.iter().position(|used| used.name == found.name) {
-            self.source.brought.insert(written.at.start, known);
+        if let Some(known) = self.source.uses.files.iter().position(|used| used.name == found.name) {
+            let by = self.source.uses.files[known].by;
+            if self.source.file(by.start).start == self.source.file(written.at.start).start {
+                let title = format!("`{}` is used already", written.text);
+                let again = Diagnostic::warning("E0328", title, written.at, "a second time");
+                self.source.uses.wrong.push(again.related(by, "the first time").help("remove this `use`"));
+            }
+            self.source.uses.brought.insert(written.at.start, known);
             return Ok(());
         }
         self.open.push(found.name.clone());
-        let number = self.source.used.len();
+        let number = self.source.uses.files.len();
         self.append(found, written.at)?;
-        self.source.brought.insert(written.at.start, number);
-        let uses = of_used(&self.source, &self.source.used[number]);
+        self.source.uses.brought.insert(written.at.start, number);
+        let uses = of_used(&self.source, &self.source.uses.files[number]);
         self.all(uses);
         self.open.pop();
         Ok(())
@@ -141,7 +148,7 @@ impl Bringing<'_> {
 
     fn append(&mut self, found: Source, by: At) -> Result<u32, Box<Diagnostic>> {
         let text = found.text.strip_prefix('\u{feff}').unwrap_or(&found.text);
-        let title = if self.source.used.len() == MOST_FILES {
+        let title = if self.source.uses.files.len() == MOST_FILES {
             format!("a policy uses at most {MOST_FILES} files")
         } else if self.source.whole().len() + text.len() >= Source::LONGEST {
             format!("with what it uses, the policy is longer than {} bytes", Source::LONGEST)
@@ -179,7 +186,7 @@ fn missing(written: &Name, looked: &[String], known: &[String]) -> Diagnostic {
     let diagnostic = Diagnostic::error("E0335", title, written.at, "");
     let diagnostic = match looked {
         [] => diagnostic.note("this text has no folder in which files could be"),
-        looked => diagnostic.note(format!("looked for {}", looked.join(" and "))),
+        looked => diagnostic.note(format!("looked for {}", looked.join(", and for "))),
     };
     match nearest(&written.text, known.iter().map(String::as_str)) {
         Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
@@ -214,7 +221,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn all(&mut self, uses: &mut [Use]) {
         for one in uses {
-            if let Some(number) = self.source.brought.get(&one.path.at.start) {
+            if let Some(number) = self.source.uses.brought.get(&one.path.at.start) {
                 one.functions = self.file(*number);
             }
         }
@@ -226,7 +233,7 @@ impl Reading<'_> {
             return names.clone();
         }
         self.read[number] = Some(Vec::new());
-        let used = &self.source.used[number];
+        let used = &self.source.uses.files[number];
         let mut read = Parser::of_used(self.source, used, Some(self.dialect), self.diagnostics).used_file(used);
         self.all(&mut read.uses);
         let names: Vec<String> = read.functions.iter().map(|function| function.name.text.clone()).collect();

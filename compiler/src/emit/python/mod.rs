@@ -69,13 +69,7 @@ struct Unit<'a> {
 fn module(verified: &Verified<Policy>, framework: &Framework) -> String {
     let policy = verified.policy();
     let framework = &framework.as_met(policy.timers(), policy.has_nodes());
-    let mut unit = Unit {
-        verified,
-        policy,
-        framework,
-        names: Names::new(policy, framework),
-        helpers: BTreeSet::new(),
-    };
+    let mut unit = Unit { verified, policy, framework, names: Names::new(policy, framework), helpers: BTreeSet::new() };
     let constants = unit.constants();
     let mut classes = unit.thread();
     if policy.has_nodes() {
