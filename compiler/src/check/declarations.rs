@@ -33,7 +33,7 @@ pub(super) fn declare<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Symbols<'a> {
     let lengths = Lengths::of(tree, framework, policy);
-    let mut symbols = Symbols::new(framework, &tree.lost.names);
+    let mut symbols = Symbols::new(framework, &tree.lost);
     for constant in &tree.constants {
         symbols.declare(&constant.name, Symbol::Constant(ConstantId(policy.constants.len())), diagnostics);
         for (name, element) in lengths.elements(&constant.name, length(constant)) {
@@ -140,7 +140,7 @@ struct Lengths<'a> {
 
 impl<'a> Lengths<'a> {
     fn of(tree: &'a ast::Scheduler, framework: &'a Framework, policy: &Policy) -> Self {
-        let mut lengths = Lengths { symbols: Symbols::new(framework, &tree.lost.names), policy: policy.clone() };
+        let mut lengths = Lengths { symbols: Symbols::new(framework, &tree.lost), policy: policy.clone() };
         for constant in tree.constants.iter().filter(|constant| constant.array.is_none()) {
             let known = lengths.policy.constants.len();
             // Errors are reported later, when all names are known.

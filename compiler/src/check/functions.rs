@@ -103,7 +103,7 @@ pub(super) fn declare<'a>(list: &'a [ast::Function], symbols: &mut Symbols<'a>, 
 impl<'a> Functions<'a> {
     pub(super) fn of(tree: &'a ast::Scheduler, framework: &'a Framework) -> Self {
         let list = &tree.functions;
-        let shared = Symbols::shared(framework, &tree.lost.names, list);
+        let shared = Symbols::shared(framework, &tree.lost, list);
         Functions { list, shared, called: vec![Cell::new(false); list.len()] }
     }
 

@@ -13,7 +13,7 @@ use super::unused::unused;
 
 /// Judges a file of functions on its own.
 pub fn check_functions(tree: &Scheduler, framework: &Framework, diagnostics: &mut Diagnostics) {
-    let mut symbols = Symbols::new(framework, &tree.lost.names);
+    let mut symbols = Symbols::new(framework, &tree.lost);
     declare(&tree.functions, &mut symbols, diagnostics);
     Functions::of(tree, framework).check_uncalled(&symbols, &nothing(framework), diagnostics);
     if !diagnostics.has_errors() {

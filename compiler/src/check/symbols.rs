@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, LinkId, ThreadImportId, VariableId};
 use crate::syntax::Dialect;
-use crate::syntax::ast::{Function, Name};
+use crate::syntax::ast::{Function, Lost, Name};
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, Entity};
 
@@ -47,6 +47,8 @@ pub(super) struct Symbols<'a> {
     taken: BTreeSet<&'a str>,
     /// Names of unknown meaning: declared twice, or perhaps declared in text that could not be read.
     lost: BTreeSet<&'a str>,
+    /// Functions of used files are missing.
+    lacks_functions: bool,
 }
 
 impl Symbol {
@@ -63,20 +65,21 @@ impl Symbol {
 }
 
 impl<'a> Symbols<'a> {
-    pub(super) fn new(framework: &'a Framework, lost: &'a BTreeSet<String>) -> Self {
+    pub(super) fn new(framework: &'a Framework, lost: &'a Lost) -> Self {
         Symbols {
             language: &framework.language,
             dialect: &framework.dialect,
             shared: false,
             taken: framework.containers.iter().map(|container| container.name.as_str()).collect(),
-            lost: lost.iter().map(String::as_str).collect(),
+            lost: lost.names.iter().map(String::as_str).collect(),
+            lacks_functions: lost.functions,
             globals: BTreeMap::new(),
             members: BTreeMap::new(),
         }
     }
 
     /// What functions of other files know: each other.
-    pub(super) fn shared(framework: &'a Framework, lost: &'a BTreeSet<String>, functions: &'a [Function]) -> Self {
+    pub(super) fn shared(framework: &'a Framework, lost: &'a Lost, functions: &'a [Function]) -> Self {
         let known = functions.iter().enumerate().filter(|(_, function)| function.shared);
         let named = known.map(|(index, one)| (one.name.text.as_str(), (Symbol::Function(index), one.name.at)));
         Symbols { shared: true, taken: BTreeSet::new(), globals: named.collect(), ..Symbols::new(framework, lost) }
@@ -152,7 +155,7 @@ impl<'a> Symbols<'a> {
         fits: impl Fn(Symbol) -> bool,
         diagnostics: &mut Diagnostics,
     ) {
-        if self.lost.contains(name.text.as_str()) {
+        if self.lost.contains(name.text.as_str()) || self.lacks_functions && matches!(wanted, Wanted::Function) {
             return;
         }
         if self.is_taken(&name.text) {

@@ -54,6 +54,8 @@ pub struct Lost {
     pub names: BTreeSet<String>,
     /// Whether the skipped text may contain a handler.
     pub handlers: bool,
+    /// Whether functions of used files are missing, of names that nobody knows.
+    pub functions: bool,
 }
 
 /// `use "admission/utilization.sched";`

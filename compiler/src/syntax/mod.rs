@@ -141,7 +141,7 @@ impl Feature {
 pub fn parse(source: &Source, dialect: &Dialect, diagnostics: &mut Diagnostics) -> ast::Scheduler {
     if let Some(too_long) = source.too_long(Source::LONGEST) {
         diagnostics.push(too_long);
-        let lost = ast::Lost { names: BTreeSet::new(), handlers: true };
+        let lost = ast::Lost { handlers: true, ..ast::Lost::default() };
         return ast::Scheduler { lost, ..ast::Scheduler::default() };
     }
     parser::Parser::new(source, Some(dialect), "E0101", diagnostics).file()

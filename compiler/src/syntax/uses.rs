@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::source::{Source, Unreadable, Used};
 use crate::vocabulary::At;
 
@@ -72,10 +72,12 @@ pub fn functions_of_used(source: &Source, dialect: &Dialect, tree: &mut Schedule
         for one in tree.uses.iter().filter(|one| !told.contains(&one.path.at.start)) {
             diagnostics.push(missing(&one.path, &[], &[]));
         }
+        tree.lost.functions = !tree.uses.is_empty();
         return;
     }
     let own = std::mem::take(&mut tree.functions);
     let mut uses = std::mem::take(&mut tree.uses);
+    tree.lost.functions |= source.uses.wrong.iter().any(|wrong| wrong.severity == Severity::Error);
     let mut reading = Reading { source, dialect, tree, diagnostics, read: vec![None; source.uses.files.len()] };
     reading.all(&mut uses);
     tree.uses = uses;
@@ -239,6 +241,7 @@ impl Reading<'_> {
         let names: Vec<String> = read.functions.iter().map(|function| function.name.text.clone()).collect();
         self.tree.functions.extend(read.functions);
         self.tree.lost.names.extend(read.lost.names);
+        self.tree.lost.functions |= names.is_empty();
         self.read[number] = Some(names.clone());
         names
     }
