@@ -225,7 +225,7 @@ fn page(library: &[Entry]) -> String {
             let _ = writeln!(page, "| `{ty} {}` | {whose} | {default} | {comment} |", import.name);
         }
     }
-    page.push_str("\n# Functions\n\nFor policies, which bring them in by `use` ([docs/language.md](language.md#functions-of-other-files)).\n");
+    page.push_str("\n# Functions\n\nFor policies, which bring them in by `use` ([docs/use.md](use.md)).\n");
     for (name, _, header) in functions() {
         let _ = write!(page, "\n## {name}\n\n[{name}](../policies/{name}): {}\n\n", header.summary);
         for (word, text) in &header.parts {

@@ -10,7 +10,6 @@ use super::ast::{
 use super::habits;
 use super::lexer::TokenKind;
 use super::parser::{Parse, Parser, Reported};
-use super::uses::is_late_use;
 use super::words::nearest;
 
 /// The words that start a part of a scheduler.
@@ -170,11 +169,7 @@ impl Parser<'_> {
                 let function = format!("a function is declared with `function {word} NAME(t) {{ … }}`");
                 return self.report(if value { outside.help(function) } else { outside });
             }
-            if is_late_use(word, self.following) {
-                let late = Diagnostic::error("E0101", "`use` stands before the scheduler", at, "");
-                return self.report(late.help("move it to the beginning of the file"));
-            }
-            if let Some(reported) = self.function_of_other_languages(at) {
+            if let Some(reported) = self.late_use(at).or_else(|| self.function_of_other_languages(at)) {
                 return reported;
             }
             if let Some(meant) = nearest(word, PARTS) {

@@ -12,7 +12,7 @@ use crate::vocabulary::At;
 
 use super::Dialect;
 use super::ast::{Name, Scheduler, Use};
-use super::lexer::{Token, TokenKind, unescape};
+use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
 use super::words::nearest;
 
@@ -332,17 +332,22 @@ impl Parser<'_> {
         if matches!(self.token.kind, TokenKind::Bad(_)) {
             return self.expected("a function");
         }
-        let written = self.written(self.token.at);
-        let other = if is_late_use(written, self.following) {
-            Diagnostic::error("E0112", "`use` stands before the functions", self.token.at, "")
-                .help("move it to the beginning of the file")
-        } else {
-            let title = format!("a file of functions has no `{written}`");
-            Diagnostic::error("E0112", title, self.token.at, "not a function")
-                .note(NOTHING_ELSE)
-                .help("remove it, or give functions what they need as parameters")
-        };
-        self.report(other)
+        let at = self.token.at;
+        if let Some(reported) = self.late_use(at) {
+            return reported;
+        }
+        let title = format!("a file of functions has no `{}`", self.written(at));
+        let other = Diagnostic::error("E0112", title, at, "not a function").note(NOTHING_ELSE);
+        self.report(other.help("remove it, or give functions what they need as parameters"))
+    }
+
+    /// Refuses a `use` that does not stand at the beginning of its file.
+    pub(super) fn late_use(&mut self, at: At) -> Option<Reported> {
+        if !self.is_word("use") || self.following.kind != TokenKind::Text {
+            return None;
+        }
+        let late = Diagnostic::error("E0101", "`use` stands at the beginning of a file", at, "too late");
+        Some(self.report(late.help("move it before everything but comments")))
     }
 
     /// Skips what is no function, with its block.
@@ -358,8 +363,3 @@ impl Parser<'_> {
 }
 
 const NOTHING_ELSE: &str = "it has functions alone: what is kept, and what is done, is a policy's";
-
-/// Whether a word that is no part of a scheduler stands too late in its file.
-pub(super) fn is_late_use(written: &str, following: Token) -> bool {
-    written == "use" && following.kind == TokenKind::Text
-}
