@@ -109,7 +109,7 @@ frameworks/%/test applications/%/test bindings/%/test:
 $(CATAPULTS): programs ;
 
 # Translated code includes headers of its host.
-$(BUILD)/policies/%.so: policies/%.sched $(CATAPULTS) $(wildcard frameworks/native/*.framework frameworks/native/include/* frameworks/shared/catapults/*)
+$(BUILD)/policies/%.so: policies/%.sched $(wildcard policies/*/*.sched) $(CATAPULTS) $(wildcard frameworks/native/*.framework frameworks/native/include/* frameworks/shared/catapults/*)
 	@mkdir -p $(@D)
 	@$(CATAPULTS) build $< --output $(patsubst $(CURDIR)/%,%,$(@D))
 

@@ -1,5 +1,5 @@
 //! Embeds what the command needs, so that it works alone: the pages of `docs/errors` for `catapults explain`, the library in
-//! `policies` for `catapults new`, and the tree of frameworks, policies and descriptions of programs. A file is registered by being there.
+//! `policies` for `catapults new` and for `use`, and the tree of frameworks, policies and descriptions of programs. A file is registered by being there.
 
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
@@ -11,6 +11,7 @@ fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     written("pages.rs", pages(&root)?.as_bytes())?;
     written("policies.rs", policies(&root)?.as_bytes())?;
+    written("functions.rs", functions(&root.join("policies"))?.as_bytes())?;
     let tree = tree(&root)?;
     let mut hasher = DefaultHasher::new();
     hasher.write(&tree);
@@ -36,6 +37,25 @@ fn policies(root: &Path) -> io::Result<String> {
         let scenario = Some(path.with_extension("scenario")).filter(|path| path.is_file());
         let scenario = scenario.map_or("None".to_owned(), |path| format!("Some({})", embedded(&path)));
         let _ = writeln!(table, "    Entry {{ name: {name:?}, policy: {}, scenario: {scenario} }},", embedded(&path));
+    }
+    Ok(table + "]\n")
+}
+
+/// The files of functions, which are in folders below that of the policies: their paths and texts.
+fn functions(policies: &Path) -> io::Result<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(policies)? {
+        let folder = entry?.path();
+        if folder.is_dir() {
+            collect(&folder, &mut found)?;
+        }
+    }
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "sched"));
+    found.sort();
+    let mut table = String::from("&[\n");
+    for path in found {
+        let name = path.strip_prefix(policies).map_err(io::Error::other)?.display().to_string();
+        let _ = writeln!(table, "    ({name:?}, {}),", embedded(&path));
     }
     Ok(table + "]\n")
 }

@@ -21,6 +21,9 @@ pub struct Entry {
 /// The files of `policies`, in the order of their names.
 const POLICIES: &[Entry] = include!(concat!(env!("OUT_DIR"), "/policies.rs"));
 
+/// The files of functions below `policies`, each with its path from there, in the order of the paths.
+pub const FUNCTIONS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/functions.rs"));
+
 /// Reads the name of a policy, or a path. Shells complete names; [`find`] judges them.
 #[derive(Clone)]
 pub struct PolicyOrPath;

@@ -28,6 +28,7 @@ mod streams;
 mod structures;
 mod symbols;
 mod table;
+mod used;
 
 use arguments::{Arguments, Command, FrameworkCommand, TraceCommand};
 use clap::{CommandFactory, Parser};

@@ -1,7 +1,7 @@
 //! Messages for programs: `--message-format`. `docs/messages.md` describes the objects.
 
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity, Suggestion};
-use catapults_compiler::source::Source;
+use catapults_compiler::source::{File, Source};
 use catapults_compiler::vocabulary::At;
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub fn short(source: &Source, diagnostics: &Diagnostics) -> String {
     let mut text = String::new();
     for diagnostic in diagnostics.in_order() {
         let at = diagnostic.primary.0;
-        let _ = write!(text, "{}:", source.name);
+        let _ = write!(text, "{}:", file_of(source, at).name);
         if at.line > 0 {
             let (line, column) = source.position(at.start);
             let _ = write!(text, "{line}:{column}:");
@@ -64,7 +64,7 @@ fn object(source: &Source, diagnostic: &Diagnostic) -> Value {
         "severity": severity(diagnostic.severity),
         "code": Some(diagnostic.code).filter(|code| !code.is_empty()),
         "title": diagnostic.title,
-        "file": source.name,
+        "file": file_of(source, diagnostic.primary.0).name,
         "spans": spans,
         "notes": diagnostic.notes,
         "help": diagnostic.help,
@@ -73,13 +73,19 @@ fn object(source: &Source, diagnostic: &Diagnostic) -> Value {
     })
 }
 
+/// The file that a diagnostic is about. Without a place, it is about the source.
+fn file_of(source: &Source, at: At) -> File<'_> {
+    source.file(if at.line > 0 { at.start } else { 0 })
+}
+
 fn span(source: &Source, at: At, label: &str, primary: bool) -> Value {
     let (line, column) = source.position(at.start);
     let (end_line, end_column) = source.position(at.end);
+    let file = source.file(at.start);
     json!({
-        "file": source.name,
-        "start": at.start,
-        "end": at.end,
+        "file": file.name,
+        "start": at.start - file.start,
+        "end": at.end - file.start,
         "line": line,
         "column": column,
         "end_line": end_line,
@@ -92,10 +98,11 @@ fn span(source: &Source, at: At, label: &str, primary: bool) -> Value {
 fn suggestion(source: &Source, change: &Suggestion) -> Value {
     let (line, column) = source.position(change.at.start);
     let (end_line, end_column) = source.position(change.at.end);
+    let file = source.file(change.at.start);
     json!({
-        "file": source.name,
-        "start": change.at.start,
-        "end": change.at.end,
+        "file": file.name,
+        "start": change.at.start - file.start,
+        "end": change.at.end - file.start,
         "line": line,
         "column": column,
         "end_line": end_line,

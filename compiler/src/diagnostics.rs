@@ -2,6 +2,7 @@
 
 mod render;
 
+use crate::source::Source;
 use crate::vocabulary::At;
 
 /// Everything found so far, in the order in which it was found. After [`Diagnostics::MOST`], errors are only counted.
@@ -112,6 +113,17 @@ impl Diagnostics {
                 && let Some(at) = only(text, diagnostic.primary.0, &part.text)
             {
                 diagnostic.primary = (at, part.label);
+            }
+        }
+    }
+
+    /// Tells from where a file is used, of what is found in it.
+    pub fn tell_uses(&mut self, source: &Source) {
+        for diagnostic in &mut self.list {
+            let mut file = source.used_at(diagnostic.primary.0.start).filter(|_| diagnostic.primary.0.line > 0);
+            while let Some(used) = file {
+                diagnostic.related.push((used.by, "used here".to_owned()));
+                file = source.used_at(used.by.start);
             }
         }
     }

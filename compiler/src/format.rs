@@ -77,7 +77,7 @@ impl Kind {
     fn of(source: &Source) -> Kind {
         let first = syntax::tokens(&source.text).next();
         match first.and_then(|at| source.text.get(at.start as usize..at.end as usize)) {
-            Some("scheduler") => Kind::Policy,
+            Some("scheduler" | "use" | "function") => Kind::Policy,
             Some("hierarchy") => Kind::Hierarchy,
             Some("scenario") => Kind::Scenarios,
             Some("framework") => Kind::Description,

@@ -39,20 +39,40 @@ use verify::Verified;
 /// Warnings are returned with the policy.
 pub fn compile(source: &Source, framework: &Framework) -> Result<(Verified<Policy>, Diagnostics), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
-    let tree = syntax::parse(source, &framework.dialect, &mut diagnostics);
+    let mut tree = syntax::parse(source, &framework.dialect, &mut diagnostics);
+    if tree.of_functions {
+        diagnostics.push(check::no_policy(&tree));
+        return Err(diagnostics);
+    }
+    syntax::functions_of_used(source, &framework.dialect, &mut tree, &mut diagnostics);
     let policy = check::check(source, &tree, framework, &mut diagnostics);
     let verified = policy.and_then(|policy| verify::verify(policy, framework, &mut diagnostics));
-    diagnostics.narrow(&source.text);
+    diagnostics.narrow(source.whole());
     if let Some(verified) = &verified {
         emit::check_size(verified.policy(), framework, &mut diagnostics);
     }
     match verified {
         Some(verified) if !diagnostics.has_errors() => {
             check::unused(&tree, &mut diagnostics);
+            diagnostics.tell_uses(source);
             Ok((verified, diagnostics))
         }
-        Some(_) | None => Err(diagnostics),
+        Some(_) | None => {
+            diagnostics.tell_uses(source);
+            Err(diagnostics)
+        }
     }
+}
+
+/// Everything that is wrong with a file of functions, apart from a policy that uses it. Without errors, policies of
+/// this framework can.
+pub fn check_functions(source: &Source, framework: &Framework) -> Diagnostics {
+    let mut diagnostics = Diagnostics::new();
+    let mut tree = syntax::parse(source, &framework.dialect, &mut diagnostics);
+    syntax::functions_of_used(source, &framework.dialect, &mut tree, &mut diagnostics);
+    check::check_functions(&tree, framework, &mut diagnostics);
+    diagnostics.tell_uses(source);
+    diagnostics
 }
 
 /// The result of compiling a hierarchy. Diagnostics of its policies come first, in the order in which they are named.

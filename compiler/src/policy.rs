@@ -33,6 +33,8 @@ pub struct Policy {
     pub framework: String,
     /// The source file as the user named it, for messages and for generated code.
     pub source: String,
+    /// The files whose functions it uses, by where they start in its places.
+    pub used: Vec<UsedFile>,
     /// The width of `int` in bits: 16, 32 or 64. Arithmetic wraps at it.
     pub int_bits: u8,
     /// How many threads can live at a time, if the framework has a bound.
@@ -59,7 +61,33 @@ pub struct Policy {
     pub queries: Vec<Handler>,
 }
 
+/// A file whose functions a policy uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedFile {
+    /// Its path, for messages and for generated code.
+    pub name: String,
+    /// Places from here on are in this file, or in one after it.
+    pub start: u32,
+}
+
 impl Policy {
+    /// The used file that something stands in. `None`: it is in the policy's own.
+    pub fn used_at(&self, at: At) -> Option<&UsedFile> {
+        self.used.iter().rev().find(|used| at.line > 0 && used.start <= at.start)
+    }
+
+    /// The line of the policy from which a statement comes: for one of a used file, that of the call in the handler.
+    pub fn line(&self, statement: &Statement) -> u32 {
+        let written = if self.used_at(statement.at).is_some() { statement.called } else { None };
+        written.unwrap_or(statement.at).line
+    }
+
+    /// A place, for comments in generated code: the name of the file, without its folders, and the line.
+    pub fn place(&self, at: At) -> String {
+        let file = self.used_at(at).map_or(self.source.as_str(), |used| used.name.as_str());
+        format!("{}:{}", file.rsplit('/').next().unwrap_or(file), at.line)
+    }
+
     /// What the containers that this can name hold.
     pub fn held_by(&self, container: &ContainerRef) -> Entity {
         let first = container.candidates().next().and_then(|id| self.containers.get(id.0));

@@ -1,5 +1,12 @@
 //! A source text and its name.
 
+mod used;
+
+pub use used::File;
+pub(crate) use used::Used;
+
+use used::Uses;
+
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::vocabulary::At;
 
@@ -8,8 +15,10 @@ use crate::vocabulary::At;
 pub struct Source {
     /// The path as the user gave it, for messages.
     pub name: String,
-    /// The whole text.
+    /// The text of the file itself.
     pub text: String,
+    /// The files whose functions it uses: see [`crate::syntax::bring`].
+    pub(crate) uses: Box<Uses>,
 }
 
 /// Bytes that are not a source: the reason, and a source to show it in.
@@ -35,7 +44,7 @@ impl Source {
 
     /// A source from text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Source { name: name.into(), text: text.into() }
+        Source { name: name.into(), text: text.into(), uses: Box::default() }
     }
 
     /// A source from the bytes of a file: they must be UTF-8, and no more than [`Self::longest`].
@@ -46,24 +55,13 @@ impl Source {
             let refused = too_long(&name, bytes.len(), longest);
             return Err(Unreadable::new(Source::new(name, ""), refused));
         }
-        String::from_utf8(bytes).map(|text| Source { name: name.clone(), text }).map_err(|error| {
+        String::from_utf8(bytes).map(|text| Source::new(name.as_str(), text)).map_err(|error| {
             let good = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
             let lossy = String::from_utf8_lossy(bytes).into_owned();
             let refused = not_text(&name, bytes, good, lossy[good..].chars().next().map_or(0, char::len_utf8));
             Unreadable::new(Source::new(name, lossy), refused)
         })
-    }
-
-    /// The line and the column of a byte, both from 1; a column is a character.
-    pub fn position(&self, offset: u32) -> (usize, usize) {
-        let mut offset = (offset as usize).min(self.text.len());
-        while !self.text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let before = &self.text[..offset];
-        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
     }
 
     /// The refusal of a source of more bytes than `longest`.
@@ -156,13 +154,6 @@ mod tests {
         let diagnostic = unreadable.diagnostics.iter().next().unwrap();
         assert_eq!(diagnostic.code, "E0103");
         assert_eq!(diagnostic.primary.0, At { start: 4, end: 7, line: 2 });
-    }
-
-    #[test]
-    fn counts_lines_and_characters() {
-        let source = Source::new("x.sched", "a\n\u{e9}b\n");
-        let positions: Vec<_> = [0, 1, 2, 3, 4, 5, 6, 7, 99].into_iter().map(|at| source.position(at)).collect();
-        assert_eq!(positions, [(1, 1), (1, 2), (2, 1), (2, 1), (2, 2), (2, 3), (3, 1), (3, 1), (3, 1)]);
     }
 
     #[test]

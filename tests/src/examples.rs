@@ -64,7 +64,17 @@ pub fn examples(document: &Path) -> Vec<Example> {
     examples
 }
 
+/// How an example that is a whole file says that, in its first line: `// load.sched`.
+fn file_name(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix("// ").filter(|name| name.ends_with(".sched") && !name.contains(' '))
+}
+
 impl Example {
+    /// The name of the file that it is, if it says so.
+    pub fn file_name(&self) -> Option<&str> {
+        file_name(&self.text)
+    }
+
     /// The whole text that the example is a part of, with `\xNN` as bytes.
     pub fn completed(&self) -> Vec<u8> {
         bytes(&match self.language.as_str() {
@@ -79,7 +89,7 @@ impl Example {
 /// The example as a whole policy. One that is about the whole file stays as it is.
 fn policy(text: &str) -> String {
     let only_comments = text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with("//"));
-    if only_comments || text.contains("scheduler ") {
+    if only_comments || file_name(text).is_some() || text.contains("scheduler ") {
         return text.to_owned();
     }
     let mut whole = format!("scheduler example {{\n{text}\n");

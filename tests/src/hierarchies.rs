@@ -10,7 +10,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::{Judged, compile, compile_hierarchy};
 use fastrand::Rng;
 
-use crate::{native, root, shipped_policies};
+use crate::{brought, named_policy, native, root, shipped_policies};
 
 /// What becomes of a hierarchy, wherever it stands.
 pub fn judge(source: &Source, framework: &Framework) -> Judged {
@@ -25,7 +25,8 @@ pub fn judge(source: &Source, framework: &Framework) -> Judged {
         ] {
             let path = format!("{folder}/{policy}");
             if let Ok(bytes) = fs::read(root().join(&path)) {
-                return Source::from_bytes(path, bytes).map_err(NotFound::Unreadable);
+                let source = Source::from_bytes(path, bytes).map_err(NotFound::Unreadable);
+                return source.map(|source| brought(source, &root().join(folder)));
             }
         }
         let library = shipped_policies();
@@ -44,7 +45,7 @@ pub fn said(judged: &Judged) -> String {
 pub fn random(rng: &mut Rng, name: &str) -> String {
     let framework = native();
     let compiled = |path: &PathBuf| {
-        let source = Source::new("x", fs::read_to_string(path).unwrap());
+        let source = named_policy("x", path);
         compile(&source, &framework).unwrap().0
     };
     let mut policies = shipped_policies();

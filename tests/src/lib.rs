@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::source::Source;
+use catapults_compiler::syntax::{self, NotUsed, Wanted};
 
 /// The folder of the repository.
 pub fn root() -> &'static Path {
@@ -82,6 +83,38 @@ pub fn shipped_policies() -> Vec<PathBuf> {
     policies.sort();
     assert!(!policies.is_empty());
     policies
+}
+
+/// A policy and what it uses, called by its path.
+pub fn policy_at(path: &Path) -> Source {
+    named_policy(path.display().to_string(), path)
+}
+
+/// A policy and what it uses.
+pub fn named_policy(name: impl Into<String>, path: &Path) -> Source {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    brought(Source::new(name, text), path.parent().unwrap())
+}
+
+/// A text with the files that it uses, which are below its folder or in the library.
+pub fn brought(source: Source, folder: &Path) -> Source {
+    let (own, text) = (source.name.clone(), source.text.clone());
+    syntax::bring(source, &mut |wanted: Wanted<'_>| {
+        if wanted.path == own {
+            return Ok(Source::new(own.as_str(), text.as_str()));
+        }
+        let beside = Path::new(wanted.user).parent().filter(|_| wanted.user != own).unwrap_or(Path::new(""));
+        let path = beside.join(wanted.path);
+        let looked = [folder.join(&path), root().join("policies").join(&path)];
+        match looked.iter().find(|path| path.exists()) {
+            Some(found) if found.is_dir() => Err(NotUsed::Refused("it is a folder".to_owned())),
+            Some(found) => {
+                let bytes = fs::read(found).unwrap();
+                Source::from_bytes(path.display().to_string(), bytes).map_err(NotUsed::Unreadable)
+            }
+            None => Err(NotUsed::Missing { looked: vec![format!("`{}`", path.display())], known: Vec::new() }),
+        }
+    })
 }
 
 /// A program that is given five minutes: then its exit status is 124, that of `timeout`.

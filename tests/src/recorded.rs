@@ -17,7 +17,7 @@ use fastrand::Rng;
 use crate::differential::{self, number};
 use crate::promises::kept;
 use crate::replay::replay;
-use crate::{policies, root};
+use crate::{named_policy, policies, root};
 
 /// A host whose programs write down what they do.
 pub trait Host: Sync {
@@ -53,8 +53,7 @@ pub fn compare_all<H: Host>(host: &H) {
     let (framework, mut tried) = (host.framework(), Vec::new());
     let name = &framework.name;
     for path in written(H::FOLDERS) {
-        let text = fs::read_to_string(root().join(&path)).unwrap();
-        let source = Source::new(path.display().to_string(), text);
+        let source = named_policy(path.display().to_string(), &root().join(&path));
         tried.extend(differential::written(&source, framework).map(|policy| (source, policy)));
     }
     let by_hand = tried.len();

@@ -1,7 +1,5 @@
 //! Scenarios in the tests: their policies are those of the library, and of `tests/run` and `tests/ui`.
 
-use std::fs;
-
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Subject, Surroundings};
@@ -10,7 +8,7 @@ use catapults_compiler::verify::Verified;
 use catapults_compiler::{Staged, compile, compile_scenarios};
 use catapults_simulator::sim::Deciding;
 
-use crate::root;
+use crate::{named_policy, root};
 
 /// A policy.
 #[derive(Debug)]
@@ -36,9 +34,9 @@ impl Surroundings for Library<'_> {
         let name = draft.policy.as_ref().map_or("round_robin.sched", |named| named.path.as_str());
         for folder in ["policies", "tests/run", "tests/ui/accepted"] {
             let path = format!("{folder}/{name}");
-            if let Ok(text) = fs::read_to_string(root().join(&path)) {
-                return compile(&Source::new(path, text), self.0)
-                    .map_or(Found::Refused, |(policy, _)| Found::Policy(Known(policy)));
+            if root().join(&path).exists() {
+                let source = named_policy(path.as_str(), &root().join(&path));
+                return compile(&source, self.0).map_or(Found::Refused, |(policy, _)| Found::Policy(Known(policy)));
             }
         }
         Found::None(format!("there is no policy `{name}`"), "say which one it is, from the scenario's folder")

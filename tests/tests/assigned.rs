@@ -6,7 +6,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
 use std::fmt::Write;
-use std::fs;
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::framework::Framework;
@@ -28,7 +27,7 @@ fn variables_of_threads_can_change_at_any_instant() {
     let (mut simulated, mut changes) = (0, 0);
     for framework in frameworks().into_iter().filter(|framework| can_be_simulated(framework)) {
         for path in shipped_policies() {
-            let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
+            let source = catapults_tests::policy_at(&path);
             let Some(Ok((policy, _))) = allowed(&source, framework) else { continue };
             for _ in 0..SCENARIOS * number("CATAPULTS_ROUNDS", 1) {
                 let text = random(&mut rng, policy.policy(), framework);

@@ -10,10 +10,11 @@
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
-use catapults_compiler::{compile, framework};
+use catapults_compiler::syntax::is_of_functions;
+use catapults_compiler::{check_functions, compile, framework};
 use catapults_simulator::sim::{Deciding, Keep, Nowhere, RunBy, simulate};
 use catapults_tests::examples::{Example, documents, examples};
-use catapults_tests::{catapults, framework_for, hierarchies, limited, root, scenarios};
+use catapults_tests::{brought, catapults, framework_for, hierarchies, limited, root, scenarios};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
 use std::fs;
@@ -61,7 +62,8 @@ fn shows(command: &Path, simulation: &str) -> Result<(), Failed> {
 const UNUSED: &str = "E0328";
 
 fn judge(example: &Example) -> Result<(), Failed> {
-    let (said, codes) = match Source::from_bytes("example", example.completed()) {
+    let name = example.file_name().unwrap_or("example");
+    let (said, codes) = match Source::from_bytes(name, example.completed()) {
         Err(unreadable) => shown(&unreadable.diagnostics, &unreadable.source),
         Ok(source) if example.language == "framework" => {
             shown(&framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings), &source)
@@ -91,7 +93,12 @@ fn judge(example: &Example) -> Result<(), Failed> {
             }
             shown(&staged.said, &source)
         }
+        Ok(source) if is_of_functions(&source) => {
+            let source = brought(source, &root().join("policies"));
+            shown(&check_functions(&source, &framework_for(&source)), &source)
+        }
         Ok(source) => {
+            let source = brought(source, &root().join("policies"));
             let framework = framework_for(&source);
             shown(&compile(&source, &framework).map_or_else(|errors| errors, |(_, warnings)| warnings), &source)
         }

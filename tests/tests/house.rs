@@ -248,8 +248,11 @@ fn policies_say_their_goal_source_and_limits() {
                 wrong.push(format!("{policy}: its header lacks `{part}`"));
             }
         }
-        if !text.contains(&format!("scheduler {name} ")) {
-            wrong.push(format!("{policy}: its scheduler is not called {name}"));
+        let shared = policy.starts_with("policies/") && policy.matches('/').count() > 1;
+        let (what, head) =
+            if shared { ("function", format!(" {name}(")) } else { ("scheduler", format!("scheduler {name} ")) };
+        if !text.contains(&head) {
+            wrong.push(format!("{policy}: its {what} is not called {name}"));
         }
     }
     for hierarchy in tracked(|path| path.starts_with("policies/") && path.ends_with(".hierarchy")) {

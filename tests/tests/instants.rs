@@ -61,7 +61,7 @@ fn scenarios() -> Vec<PathBuf> {
 
 /// `None`: it has events or parts that the framework lacks.
 fn policy(path: PathBuf, framework: &Framework) -> Option<Verified<Policy>> {
-    let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
+    let source = catapults_tests::policy_at(&path);
     compile(&source, framework).ok().map(|(policy, _)| policy)
 }
 

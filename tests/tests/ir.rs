@@ -31,7 +31,7 @@ fn main() {
         cases.sort();
         for case in cases {
             let name = case.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
-            let source = Source::new(name.clone(), fs::read_to_string(&case).unwrap());
+            let source = catapults_tests::named_policy(name.clone(), &case);
             // What is refused is a case of `tests/ui`.
             if let Ok((verified, _)) = compile(&source, &framework_for(&source)) {
                 snapshots += 1;

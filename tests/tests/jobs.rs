@@ -4,7 +4,6 @@
 //! `CATAPULTS_SEED` changes what is tried, `CATAPULTS_ROUNDS` multiplies how much.
 
 use std::fmt::Write;
-use std::fs;
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::framework::Framework;
@@ -215,7 +214,7 @@ fn edf_is_edf_also_of_jobs_that_wait_in_the_middle() {
 fn compare(sleeping: bool) {
     let framework = native();
     let path = root().join("policies/edf.sched");
-    let source = Source::new("edf.sched", fs::read_to_string(path).unwrap());
+    let source = catapults_tests::named_policy("edf.sched", &path);
     let edf = catapults_compiler::compile(&source, &framework).unwrap().0;
     let mut rng = Rng::with_seed(number("CATAPULTS_SEED", 1));
     let (mut different, mut overloaded) = (0, 0);

@@ -5,19 +5,22 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use catapults_compiler::compile;
 use catapults_compiler::policy::{Import, Policy};
 use catapults_compiler::source::Source;
 use catapults_compiler::syntax::header::Header;
+use catapults_compiler::syntax::is_of_functions;
 use catapults_compiler::verify::Verified;
+use catapults_compiler::{check_functions, compile};
 use catapults_simulator::explorer::{Options, explore};
+use catapults_tests::repository::below;
 use catapults_tests::{native, root, shipped_policies};
 
 /// A policy of the library.
 struct Entry {
     name: String,
+    /// With the functions of other files that it uses.
     text: String,
     header: Header,
     verified: Verified<Policy>,
@@ -27,10 +30,11 @@ struct Entry {
 impl Entry {
     fn of(path: &Path) -> Self {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let source = Source::new(format!("policies/{name}.sched"), fs::read_to_string(path).unwrap());
+        let source = catapults_tests::named_policy(format!("policies/{name}.sched"), path);
         let (verified, diagnostics) =
             compile(&source, &native()).unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&source, false)));
-        Entry { name, header: Header::of(&source.text), text: source.text, verified, warnings: diagnostics.warnings() }
+        let (header, text) = (Header::of(&source.text), source.whole().to_owned());
+        Entry { name, header, text, verified, warnings: diagnostics.warnings() }
     }
 
     /// Lines with something else than a comment.
@@ -120,6 +124,33 @@ fn exploration_finds_what_the_header_states() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The files of functions that are shipped, by their paths in `policies`, with their texts and headers.
+fn functions() -> Vec<(String, Source, Header)> {
+    let folder = root().join("policies");
+    let mut paths = below(&["policies"], "sched");
+    paths.retain(|path| path.parent() != Some(&folder));
+    paths.sort();
+    let of = |path: &PathBuf| {
+        let name = path.strip_prefix(&folder).unwrap().to_string_lossy().into_owned();
+        let source = catapults_tests::policy_at(path);
+        let header = Header::of(&source.text);
+        (name, source, header)
+    };
+    paths.iter().map(of).collect()
+}
+
+#[test]
+fn shared_functions_are_accepted_and_shared() {
+    let policies: Vec<String> = shipped_policies().iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    for (name, source, _) in functions() {
+        assert!(is_of_functions(&source), "{name}");
+        let said = check_functions(&source, &native());
+        assert_eq!(said.render(&source, false), "");
+        let used = policies.iter().filter(|policy| policy.contains(&format!("\nuse \"{name}\";"))).count();
+        assert!(used > 1, "policies/{name} is for several policies, and {used} use it");
+    }
+}
+
 #[test]
 fn the_page_is_current() {
     let page = page(&library());
@@ -148,7 +179,7 @@ fn hierarchies() -> Vec<(String, Header)> {
 fn page(library: &[Entry]) -> String {
     let mut page = String::from(
         "# Policies\n\nThe library is the folder [policies](../policies), one file each, to be used as it is or to start from: \
-         `catapults new mine --like edf` copies one with its scenarios, under a name of your own. This page is generated from the files.\n\nLines are those with code, comments and empty lines left out. Table 1 of the Bossa paper (2005) \
+         `catapults new mine --like edf` copies one with its scenarios, under a name of your own. This page is generated from the files.\n\nLines are those with code, comments and empty lines left out, with those of the [functions](#functions) that a policy uses. Table 1 of the Bossa paper (2005) \
          gives the size of some of these policies in Bossa's language. A guard is a transfer that is checked at run time \
          ([docs/verification.md](verification.md)).\n\n\
          | policy | | lines | in Bossa | guards |\n|---|---|---:|---:|---:|\n",
@@ -192,6 +223,13 @@ fn page(library: &[Entry]) -> String {
         for (whose, import) in imports {
             let (ty, default, comment) = entry.declaration(import);
             let _ = writeln!(page, "| `{ty} {}` | {whose} | {default} | {comment} |", import.name);
+        }
+    }
+    page.push_str("\n# Functions\n\nFor policies, which bring them in by `use` ([docs/use.md](use.md)).\n");
+    for (name, _, header) in functions() {
+        let _ = write!(page, "\n## {name}\n\n[{name}](../policies/{name}): {}\n\n", header.summary);
+        for (word, text) in &header.parts {
+            let _ = writeln!(page, "- **{word}**: {text}");
         }
     }
     page.push_str("\n# Hierarchies\n\nSeveral of these policies at once ([docs/hierarchies.md](hierarchies.md)).\n");

@@ -414,7 +414,7 @@ fn written_page(recordings: &[Recording]) -> String {
 fn simulated(policy: &str, text: &str) -> Vec<u8> {
     let framework = native();
     let file = format!("policies/{policy}.sched");
-    let source = Source::new(file.clone(), fs::read_to_string(root().join(&file)).unwrap());
+    let source = catapults_tests::named_policy(file.clone(), &root().join(&file));
     let (verified, _) = compile(&source, &framework).unwrap_or_else(|wrong| panic!("{}", wrong.render(&source, false)));
     let deciding = Deciding::Policy(&verified);
     let source = Source::new("shown.scenario", format!("scenario shown {{ {text} }}"));

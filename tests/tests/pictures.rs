@@ -166,8 +166,8 @@ struct Drawn {
 impl Drawn {
     fn new(policy: &str, text: &str) -> Drawn {
         let framework = native();
-        let text_of_policy = fs::read_to_string(root().join(format!("policies/{policy}.sched"))).unwrap();
-        let source = Source::new(format!("{policy}.sched"), text_of_policy);
+        let path = root().join(format!("policies/{policy}.sched"));
+        let source = catapults_tests::named_policy(format!("{policy}.sched"), &path);
         let (verified, _) =
             compile(&source, &framework).unwrap_or_else(|errors| panic!("{}", errors.render(&source, false)));
         let scenario = checked(text, &verified);

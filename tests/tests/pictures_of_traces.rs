@@ -146,8 +146,8 @@ fn who_is_named_late_has_one_colour() {
 /// A simulation's picture, and that of its trace.
 fn both(policy: &str, text: &str, keep: Keep) -> (Drawn, Drawn) {
     let framework = native();
-    let text_of_policy = fs::read_to_string(root().join(format!("policies/{policy}.sched"))).unwrap();
-    let source = Source::new(format!("{policy}.sched"), text_of_policy);
+    let path = root().join(format!("policies/{policy}.sched"));
+    let source = catapults_tests::named_policy(format!("{policy}.sched"), &path);
     let (verified, _) = compile(&source, &framework).unwrap_or_else(|wrong| panic!("{}", wrong.render(&source, false)));
     let deciding = Deciding::Policy(&verified);
     let source = Source::new("drawn.scenario", format!("scenario drawn {{ {text} }}"));

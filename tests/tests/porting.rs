@@ -97,7 +97,7 @@ fn the_host_decides_what_the_interpreter_decides() {
     let output = elsewhere.path("build").display().to_string();
     let (mut policies, mut decisions) = (0, 0);
     for path in written(&["policies", "tests/run", "tests/porting/relay"]) {
-        let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
+        let source = catapults_tests::policy_at(&root().join(&path));
         let Ok((policy, _)) = compile(&source, &framework) else { continue };
         // Its imported variables are not registered, and its guards end the program.
         if policy.share().guarded > 0 || policy.uninterpretable().is_some() {

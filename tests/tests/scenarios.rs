@@ -16,7 +16,7 @@ use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_compiler::{compile, compile_hierarchy, compile_scenarios};
 use catapults_simulator::sim::{Deciding, Keep, Nowhere, RunBy, simulate};
-use catapults_tests::{framework_at, native, root, shipped_policies};
+use catapults_tests::{brought, framework_at, native, root, shipped_policies};
 
 /// What decides in all scenarios of a file.
 #[derive(Clone)]
@@ -58,7 +58,7 @@ fn unexpected(name: &str, text: &str) -> Vec<String> {
 }
 
 fn unexpected_at(name: &str, text: &str, framework: &Framework) -> Vec<String> {
-    let source = Source::new(format!("{name}.sched"), text.to_owned());
+    let source = brought(Source::new(format!("{name}.sched"), text.to_owned()), &root().join("policies"));
     let (policy, _) = compile(&source, framework).unwrap_or_else(|errors| panic!("{}", errors.render(&source, false)));
     unexpected_under(name, Under::Policy(Rc::new(policy)), framework)
 }
@@ -67,7 +67,10 @@ fn unexpected_at(name: &str, text: &str, framework: &Framework) -> Vec<String> {
 fn unexpected_in(name: &str, other: &dyn Fn(&str) -> String) -> Vec<String> {
     let path = root().join(format!("policies/{name}.hierarchy"));
     let source = Source::new(format!("{name}.hierarchy"), fs::read_to_string(path).unwrap());
-    let mut find = |path: &str| Ok(Source::new(path.to_owned(), other(&self::name(Path::new(path)))));
+    let mut find = |path: &str| {
+        let source = Source::new(path.to_owned(), other(&self::name(Path::new(path))));
+        Ok(brought(source, &root().join("policies")))
+    };
     let judged = compile_hierarchy(&source, &native(), &mut find);
     let said: String = judged.said.iter().map(|(source, said)| said.render(source, false)).collect();
     let hierarchy = judged.hierarchy.unwrap_or_else(|| panic!("{said}"));

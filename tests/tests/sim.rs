@@ -455,8 +455,7 @@ fn phases(rng: &mut Rng, threads: usize, me: usize, counted: bool, depth: u8, te
 }
 
 fn compiled(path: &Path, framework: &Framework) -> Verified<Policy> {
-    let source = Source::new(path.display().to_string(), fs::read_to_string(path).unwrap());
-    catapults_compiler::compile(&source, framework).unwrap().0
+    catapults_compiler::compile(&catapults_tests::policy_at(path), framework).unwrap().0
 }
 
 fn hierarchy(name: &str, framework: &Framework) -> Hierarchy {

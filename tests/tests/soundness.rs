@@ -58,7 +58,7 @@ fn random_policies_keep_their_promises() {
 fn shipped_policies_keep_their_promises() {
     let framework = native();
     for path in catapults_tests::shipped_policies() {
-        let source = Source::new(path.display().to_string(), std::fs::read_to_string(&path).unwrap());
+        let source = catapults_tests::policy_at(&path);
         let (verified, _) = compile(&source, &framework).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"));
         let mut runner = TestRunner::new(Config { cases: cases(200), failure_persistence: None, ..Config::default() });
         let result = runner.run(&vec(any::<u8>(), 0..STEPS * 6), |events| {

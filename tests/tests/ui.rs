@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use catapults_compiler::diagnostics::Diagnostics;
 use catapults_compiler::source::Source;
-use catapults_compiler::{compile, framework};
+use catapults_compiler::syntax::is_of_functions;
+use catapults_compiler::{check_functions, compile, framework};
 use catapults_tests::repository::below;
-use catapults_tests::{framework_for, hierarchies, root, scenarios};
+use catapults_tests::{brought, framework_for, hierarchies, root, scenarios};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// Of the files that are cases.
@@ -61,7 +62,15 @@ fn said(name: &str, bytes: Vec<u8>, ending: &str) -> String {
         "framework" => framework::check(&source).map_or_else(|errors| errors, |(_, warnings)| warnings),
         "hierarchy" => return hierarchies::said(&hierarchies::judge(&source, &framework_for(&source))),
         "scenario" => scenarios::judge(&source, &framework_for(&source)).said,
-        _ => compile(&source, &framework_for(&source)).map_or_else(|errors| errors, |(_, warnings)| warnings),
+        _ => {
+            let source = brought(source, &root().join(name).with_file_name(""));
+            let framework = framework_for(&source);
+            return match is_of_functions(&source) {
+                true => check_functions(&source, &framework),
+                false => compile(&source, &framework).map_or_else(|errors| errors, |(_, warnings)| warnings),
+            }
+            .render(&source, false);
+        }
     };
     diagnostics.render(&source, false)
 }

@@ -146,6 +146,7 @@ fn loader() -> String {
 /// A policy, compiled. `None`: it is not for this host.
 fn object(framework: &Framework, path: &Path, folder: &Path) -> Option<std::path::PathBuf> {
     let source = Source::from_bytes(name(path), fs::read(path).unwrap()).ok()?;
+    let source = catapults_tests::brought(source, path.parent().unwrap());
     let compiled = allowed(&source, framework)?;
     let (policy, _) = compiled.unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&source, false)));
     let written = Written::into(folder, &emit(&policy, framework).unwrap()).unwrap();

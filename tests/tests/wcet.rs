@@ -4,7 +4,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs;
 
 use catapults_compiler::compile;
 use catapults_compiler::framework::Framework;
@@ -92,7 +91,7 @@ fn the_library_keeps_its_bounds() {
     let framework = native();
     let mut found = Found::default();
     for path in shipped_policies() {
-        let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
+        let source = catapults_tests::policy_at(&path);
         let (verified, _) = compile(&source, &framework).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}"));
         let bounds = Bounds::new(&verified, &framework);
         let mut all = Observed::new();

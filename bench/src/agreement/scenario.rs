@@ -8,6 +8,7 @@ use catapults_compiler::framework::{self, Framework};
 use catapults_compiler::policy::Policy;
 use catapults_compiler::scenario::{Decides, Draft, FileName, Found, Scenario, Statistic, Subject, Surroundings};
 use catapults_compiler::source::Source;
+use catapults_compiler::syntax::{NotUsed, bring};
 use catapults_compiler::verify::Verified;
 use catapults_compiler::{compile, compile_scenarios};
 use catapults_simulator::sim::{self, Deciding, Ending, Keep, Nowhere, Outcome, RunBy, Sink};
@@ -147,6 +148,10 @@ impl Surroundings for Library<'_> {
         let Ok(source) = source(&file) else {
             return Found::None(format!("there is no policy `{}`", named.path), help);
         };
+        let source = bring(source, &mut |wanted| {
+            let used = fs::read_to_string(file.with_file_name(wanted.path));
+            used.map(|text| Source::new(wanted.path, text)).map_err(|error| NotUsed::Refused(error.to_string()))
+        });
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         compile(&source, self.framework).map_or(Found::Refused, |(verified, _)| Found::Policy(Known { name, verified }))
     }

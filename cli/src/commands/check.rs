@@ -12,6 +12,7 @@ use catapults_compiler::hierarchy::Hierarchy;
 use catapults_compiler::policy::Policy;
 use catapults_compiler::scenario::Exact;
 use catapults_compiler::source::Source;
+use catapults_compiler::syntax::is_of_functions;
 use catapults_compiler::verify::{Share, Verified};
 use serde_json::json;
 
@@ -19,7 +20,7 @@ use serde_json::json;
 pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let found = frameworks::find(console, &arguments.framework.framework)?;
     let (mut errors, mut warnings, mut refused, mut hierarchies) = (0, 0, 0, 0);
-    let (mut of_scenarios, mut scenarios) = (0, 0);
+    let (mut of_scenarios, mut scenarios, mut of_functions) = (0, 0, 0);
     let mut simulated = Policies::default();
     let mut safe = Safe::default();
     let files = distinct(&arguments.files);
@@ -54,6 +55,13 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
                 scenarios += staged.scenarios.len();
                 staged.said.errors() + usize::from(staged.refused)
             }
+            Ok(source) if is_of_functions(&source) => {
+                let said = catapults_compiler::check_functions(&source, &found.framework);
+                console.diagnostics(&source, &said);
+                warnings += said.warnings();
+                of_functions += 1;
+                said.errors()
+            }
             Ok(source) => {
                 let judged = catapults_compiler::compile(&source, &found.framework);
                 let diagnostics = match &judged {
@@ -79,7 +87,7 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
         console.note(&keeps_the_processor(&endless));
     }
     let also = if warnings > 0 { format!(", {}", counted(warnings, "warning")) } else { String::new() };
-    let policies = files - hierarchies - of_scenarios;
+    let policies = files - hierarchies - of_scenarios - of_functions;
     let kinds = [(policies, "policy", "policies"), (hierarchies, "hierarchy", "hierarchies")];
     let kinds = kinds.into_iter().filter(|(number, ..)| *number > 0);
     let what = kinds.map(|(number, one, many)| format!("{number} {}", if number == 1 { one } else { many }));
@@ -88,6 +96,10 @@ pub fn check(console: &Console, arguments: &Check) -> Result<(), Failure> {
     let mut said = Vec::new();
     if !what.is_empty() {
         said.push(format!("{} {} safe to run{}", what.join(" and "), are(policies + hierarchies), left.said()));
+    }
+    if of_functions > 0 {
+        let what = if of_functions == 1 { "file" } else { "files" };
+        said.push(format!("{of_functions} {what} of functions can be used"));
     }
     if of_scenarios > 0 {
         said.push(format!("{} can be simulated", counted(scenarios, "scenario")));

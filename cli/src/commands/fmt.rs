@@ -1,6 +1,6 @@
 //! `catapults fmt`.
 
-use super::{counted, distinct, is_standard_input, read_source, unreadable};
+use super::{counted, distinct, is_standard_input, read_alone, unreadable};
 use crate::arguments::Fmt;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -70,7 +70,7 @@ pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
 
 /// Formats standard input to standard output, or shows only the difference.
 fn standard_input(console: &Console, check: bool) -> Result<(), Failure> {
-    let source = read_source(Path::new("-"))?;
+    let source = read_alone(Path::new("-"))?;
     let formatted = formatted(console, &source)?;
     if !check {
         return console.data(&formatted);
@@ -85,7 +85,7 @@ fn standard_input(console: &Console, check: bool) -> Result<(), Failure> {
 
 /// Formats a file, or shows what would change. Whether it was not formatted.
 fn one(console: &Console, file: &Path, check: bool) -> Result<bool, Failure> {
-    let source = read_source(file)?;
+    let source = read_alone(file)?;
     let formatted = formatted(console, &source)?;
     if formatted == source.text {
         return Ok(false);

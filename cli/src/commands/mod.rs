@@ -30,6 +30,7 @@ use crate::console::Console;
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::streams::Stream;
+use crate::used::brought;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::hierarchy::NotFound;
 use catapults_compiler::policy::Policy;
@@ -113,8 +114,13 @@ fn first_of_input<T: Default>(what: impl FnOnce(&str) -> T) -> T {
     what(rest)
 }
 
-/// The text of a file, which may be anything.
+/// The text of a file, which may be anything, with what it uses.
 pub fn read_source(path: &Path) -> Result<Source, Failure> {
+    read_alone(path).map(|source| brought(source, path))
+}
+
+/// The text of a file without what it uses.
+pub fn read_alone(path: &Path) -> Result<Source, Failure> {
     if is_standard_input(path) {
         return standard_input();
     }
@@ -231,7 +237,10 @@ pub fn judge(path: &Path, source: &Source, framework: &Framework) -> Judged {
             Err(NotFound::Missing { why, known: beside })
         };
         match read_at_most(&file, Source::LONGEST as u64 + 1) {
-            Ok(bytes) => Source::from_bytes(file.display().to_string(), bytes).map_err(NotFound::Unreadable),
+            Ok(bytes) => {
+                let read = Source::from_bytes(file.display().to_string(), bytes);
+                read.map(|source| brought(source, &file)).map_err(NotFound::Unreadable)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => missing(format!("there is no {}", file.display())),
             Err(error) => missing(format!("{} cannot be read: {}", file.display(), plain(&error))),
         }
@@ -255,7 +264,7 @@ fn names(folder: &Path, like: &str) -> Vec<String> {
     names
 }
 
-fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     files::open(path)?.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)

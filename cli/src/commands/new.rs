@@ -11,6 +11,7 @@ use crate::files::all_new;
 use crate::frameworks;
 use crate::library::{self, Entry};
 use crate::next;
+use crate::used::{brought, of_policy};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::scenario::is_reserved;
@@ -37,7 +38,7 @@ pub fn new(console: &Console, arguments: &New) -> Result<(), Failure> {
     let policy = begun.named(name, &framework);
     // The name has no ending that this would replace.
     let [policy_file, scenario_file] = ["sched", "scenario"].map(|ending| arguments.name.with_extension(ending));
-    let source = Source::new(policy_file.display().to_string(), policy.as_str());
+    let source = brought(Source::new(policy_file.display().to_string(), policy.as_str()), &policy_file);
     let (verified, _) = catapults_compiler::compile(&source, &framework).map_err(|errors| {
         console.diagnostics(&source, &errors);
         Failure::Said
@@ -102,7 +103,7 @@ impl Begun {
 
 /// The library is for hosts that have what it uses.
 fn is_for(entry: &Entry, framework: &Framework) -> Result<(), Failure> {
-    let source = Source::new(format!("{}.sched", entry.name), entry.policy);
+    let source = of_policy(entry.name, entry.policy);
     let Err(errors) = catapults_compiler::compile(&source, framework) else { return Ok(()) };
     let title = format!("the policy `{}` is not for the framework `{}`", entry.name, framework.name);
     let mut diagnostic = Diagnostic::error("E0525", title, At::default(), "");

@@ -13,7 +13,8 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::constants;
-use super::expressions::{Lowering, Reach, builtin};
+use super::expressions::{Lowering, Reach};
+use super::functions;
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
 
@@ -32,7 +33,7 @@ pub(super) fn declare<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Symbols<'a> {
     let lengths = Lengths::of(tree, framework, policy);
-    let mut symbols = Symbols::new(framework, &tree.lost.names);
+    let mut symbols = Symbols::new(framework, &tree.lost);
     for constant in &tree.constants {
         symbols.declare(&constant.name, Symbol::Constant(ConstantId(policy.constants.len())), diagnostics);
         for (name, element) in lengths.elements(&constant.name, length(constant)) {
@@ -89,14 +90,7 @@ pub(super) fn declare<'a>(
             policy.variables.push(Variable { name, global, element, ty, initial });
         }
     }
-    for (index, function) in tree.functions.iter().enumerate() {
-        symbols.declare(&function.name, Symbol::Function(index), diagnostics);
-        if builtin(&function.name.text).is_some() {
-            let title = format!("`{}` is a function of the language", function.name.text);
-            let diagnostic = Diagnostic::error("E0302", title, function.name.at, "declared twice");
-            diagnostics.push(diagnostic.help("choose another name"));
-        }
-    }
+    functions::declare(&tree.functions, &mut symbols, diagnostics);
     if let Some(excess) = tree.containers.iter().chain(&tree.nodes).nth(MOST_CONTAINERS) {
         let all = tree.containers.len() + tree.nodes.len();
         let title = format!("a policy has at most {MOST_CONTAINERS} containers, this one declares {all}");
@@ -146,7 +140,7 @@ struct Lengths<'a> {
 
 impl<'a> Lengths<'a> {
     fn of(tree: &'a ast::Scheduler, framework: &'a Framework, policy: &Policy) -> Self {
-        let mut lengths = Lengths { symbols: Symbols::new(framework, &tree.lost.names), policy: policy.clone() };
+        let mut lengths = Lengths { symbols: Symbols::new(framework, &tree.lost), policy: policy.clone() };
         for constant in tree.constants.iter().filter(|constant| constant.array.is_none()) {
             let known = lengths.policy.constants.len();
             // Errors are reported later, when all names are known.

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::framework::Framework;
 use crate::policy::{Block, ContainerId, Expression, LocalId, Place, Policy, Statement, StatementKind, Thread};
 use crate::syntax::ast;
 use crate::syntax::parser::DEEPEST;
@@ -16,6 +17,7 @@ use crate::vocabulary::{At, Entity, Type, Value};
 use super::constants;
 use super::expressions::{Builtin, Lowering, Reach, builtin};
 use super::scope::Scope;
+use super::shared;
 use super::statements::{Body, Rights, at};
 use super::symbols::{Symbol, Symbols, Wanted};
 use super::unused::{advice, is_meant};
@@ -30,6 +32,8 @@ const MOST_RETURNS: usize = 50;
 /// The functions of a policy.
 pub(super) struct Functions<'a> {
     list: &'a [ast::Function],
+    /// What those of other files know.
+    shared: Symbols<'a>,
     /// Whether each function is called, by index.
     called: Vec<Cell<bool>>,
 }
@@ -81,9 +85,26 @@ enum Argument {
     Value(Expression, At),
 }
 
+/// Enters the names of functions.
+pub(super) fn declare<'a>(list: &'a [ast::Function], symbols: &mut Symbols<'a>, diagnostics: &mut Diagnostics) {
+    for (index, function) in list.iter().enumerate() {
+        symbols.declare(&function.name, Symbol::Function(index), diagnostics);
+        if builtin(&function.name.text).is_some() {
+            let title = format!("`{}` is a function of the language", function.name.text);
+            let diagnostic = Diagnostic::error("E0302", title, function.name.at, "declared twice");
+            diagnostics.push(diagnostic.help("choose another name"));
+        }
+        if function.shared {
+            shared::judge(function, diagnostics);
+        }
+    }
+}
+
 impl<'a> Functions<'a> {
-    pub(super) fn of(tree: &'a ast::Scheduler) -> Self {
-        Functions { list: &tree.functions, called: vec![Cell::new(false); tree.functions.len()] }
+    pub(super) fn of(tree: &'a ast::Scheduler, framework: &'a Framework) -> Self {
+        let list = &tree.functions;
+        let shared = Symbols::shared(framework, &tree.lost, list);
+        Functions { list, shared, called: vec![Cell::new(false); list.len()] }
     }
 
     /// Checks functions that no handler calls, for the errors in them.
@@ -96,7 +117,7 @@ impl<'a> Functions<'a> {
             let name = &function.name.text;
             let title = format!("the function `{name}` is never called");
             // After an error, a call may have been refused before it was counted.
-            if !diagnostics.has_errors() && !is_meant(name) {
+            if !diagnostics.has_errors() && !is_meant(name) && !function.shared {
                 diagnostics.push(Diagnostic::warning("E0323", title, function.name.at, "").help(advice(name)));
             }
             // Only a call shows whether its parameters are threads or nodes.
@@ -359,6 +380,10 @@ impl Body<'_, '_, '_> {
             return;
         }
         let before = self.lowering.diagnostics.errors();
+        let known = self.lowering.symbols;
+        if function.shared {
+            self.lowering.symbols = &self.calls.functions.shared;
+        }
         let hidden = self.lowering.scope.leave();
         let held = self.calls.held.len();
         self.lowering.scope.open();
@@ -390,10 +415,14 @@ impl Body<'_, '_, '_> {
         self.calls.held.truncate(held);
         self.lowering.scope.close();
         self.lowering.scope.come_back(hidden);
+        self.lowering.symbols = known;
         if self.lowering.diagnostics.errors() > before {
             return;
         }
         if function.returns.is_some() && !always_ends(&body) {
+            if self.lowering.symbols.are_some_lost() {
+                return; // perhaps a `return`, too
+            }
             let title = format!("the function `{}` can end without a value", function.name.text);
             let diagnostic = Diagnostic::error("E0324", title, function.at, "no value on some path");
             self.lowering.diagnostics.push(diagnostic.help("end every path with `return` and a value"));

@@ -41,7 +41,7 @@ pub(super) fn handle<'a>(
     diagnostics: &mut Diagnostics,
 ) -> Missing<'a> {
     let (mut events, mut queries): (Vec<Written>, Vec<Written>) = (Vec::new(), Vec::new());
-    let functions = Functions::of(tree);
+    let functions = Functions::of(tree, framework);
     let mut first: BTreeMap<(bool, &str), At> = BTreeMap::new();
     for handler in &tree.handlers {
         for name in &handler.names {

@@ -2,7 +2,7 @@
 //!
 //! [`declarations`] enters what the sections declare. [`handlers`] finds the handler of each event, or takes the
 //! framework's. [`statements`] and [`expressions`] resolve and type the bodies. [`functions`] inlines calls.
-//! [`classes`] infers state classes that are not declared. [`unused`] warns of what is never used.
+//! [`shared`] judges those of other files. [`classes`] infers state classes that are not declared. [`unused`] warns of what is never used.
 
 mod classes;
 mod constants;
@@ -13,19 +13,21 @@ mod handlers;
 mod links;
 mod missing;
 mod scope;
+mod shared;
 mod statements;
 mod symbols;
 mod unused;
 mod values;
 mod verbatim;
 
+pub use shared::{check_functions, no_policy};
 pub use unused::unused;
 pub(crate) use unused::unused_constants;
 pub(crate) use values::Values;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;
-use crate::policy::Policy;
+use crate::policy::{Policy, UsedFile};
 use crate::source::Source;
 use crate::syntax::ast;
 
@@ -41,6 +43,7 @@ pub fn check(
     let mut policy = Policy {
         name: tree.name.text.clone(),
         source: source.name.clone(),
+        used: source.uses.files.iter().map(|used| UsedFile { name: used.name.clone(), start: used.start }).collect(),
         preamble: verbatim::preamble(tree, &framework.language),
         ..nothing(framework)
     };
@@ -76,6 +79,7 @@ fn nothing(framework: &Framework) -> Policy {
         name: String::new(),
         framework: framework.name.clone(),
         source: String::new(),
+        used: Vec::new(),
         int_bits: framework.int_bits,
         capacity: framework.capacity,
         preamble: Vec::new(),

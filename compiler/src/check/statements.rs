@@ -12,6 +12,7 @@ use crate::vocabulary::{At, Type, Value};
 use super::expressions::{Lowering, Reach, builtin, converting};
 use super::functions::{Answer, Calls};
 use super::scope::Binding;
+use super::shared;
 use super::symbols::{Symbol, Wanted};
 
 /// What a handler may do, by the events that it handles.
@@ -27,7 +28,7 @@ pub(super) struct Rights<'a> {
 }
 
 /// The bodies of one handler.
-pub(super) struct Body<'a, 'b, 'c> {
+pub(super) struct Body<'a, 'b, 'c: 'a + 'b> {
     pub(super) lowering: Lowering<'a, 'b>,
     pub(super) rights: &'c Rights<'c>,
     /// The cursors of the open `foreach` loops, with their places.
@@ -183,7 +184,10 @@ impl Body<'_, '_, '_> {
                 self.lowering.diagnostics.push(diagnostic.help("`return` leaves the handler or function"));
                 None
             }
-            ast::StatementKind::Fail(reason) => self.failure(reason, statement.at, block),
+            ast::StatementKind::Fail(reason) => {
+                let may = shared::may(self.lowering.symbols, "`fail`", statement.at, self.lowering.diagnostics);
+                if may { self.failure(reason, statement.at, block) } else { None }
+            }
         };
         block.extend(kind.map(|kind| at(statement.at, kind)));
     }

@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, LinkId, ThreadImportId, VariableId};
 use crate::syntax::Dialect;
-use crate::syntax::ast::Name;
+use crate::syntax::ast::{Function, Lost, Name};
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, Entity};
 
@@ -39,12 +39,16 @@ pub(super) struct Symbols<'a> {
     pub(super) language: &'a str,
     /// The optional parts of the language that exist.
     pub(super) dialect: &'a Dialect,
+    /// These are the names that a function of another file knows.
+    pub(super) shared: bool,
     globals: BTreeMap<&'a str, (Symbol, At)>,
     members: BTreeMap<(Entity, &'a str), (Member, At)>,
     /// Names of the framework's containers, which a policy can neither use nor declare.
     taken: BTreeSet<&'a str>,
     /// Names of unknown meaning: declared twice, or perhaps declared in text that could not be read.
     lost: BTreeSet<&'a str>,
+    /// Functions of used files are missing.
+    lacks_functions: bool,
 }
 
 impl Symbol {
@@ -61,15 +65,24 @@ impl Symbol {
 }
 
 impl<'a> Symbols<'a> {
-    pub(super) fn new(framework: &'a Framework, lost: &'a BTreeSet<String>) -> Self {
+    pub(super) fn new(framework: &'a Framework, lost: &'a Lost) -> Self {
         Symbols {
             language: &framework.language,
             dialect: &framework.dialect,
+            shared: false,
             taken: framework.containers.iter().map(|container| container.name.as_str()).collect(),
-            lost: lost.iter().map(String::as_str).collect(),
+            lost: lost.names.iter().map(String::as_str).collect(),
+            lacks_functions: lost.functions,
             globals: BTreeMap::new(),
             members: BTreeMap::new(),
         }
+    }
+
+    /// What functions of other files know: each other.
+    pub(super) fn shared(framework: &'a Framework, lost: &'a Lost, functions: &'a [Function]) -> Self {
+        let known = functions.iter().enumerate().filter(|(_, function)| function.shared);
+        let named = known.map(|(index, one)| (one.name.text.as_str(), (Symbol::Function(index), one.name.at)));
+        Symbols { shared: true, taken: BTreeSet::new(), globals: named.collect(), ..Symbols::new(framework, lost) }
     }
 
     pub(super) fn declare(&mut self, name: &'a Name, symbol: Symbol, diagnostics: &mut Diagnostics) {
@@ -101,6 +114,11 @@ impl<'a> Symbols<'a> {
     /// Marks names of which too little is known to report errors in their uses.
     pub(super) fn lose(&mut self, names: impl IntoIterator<Item = &'a str>) {
         self.lost.extend(names);
+    }
+
+    /// Whether there was text that could not be read.
+    pub(super) fn are_some_lost(&self) -> bool {
+        !self.lost.is_empty()
     }
 
     /// What a name stands for, and where it is declared.
@@ -137,7 +155,7 @@ impl<'a> Symbols<'a> {
         fits: impl Fn(Symbol) -> bool,
         diagnostics: &mut Diagnostics,
     ) {
-        if self.lost.contains(name.text.as_str()) {
+        if self.lost.contains(name.text.as_str()) || self.lacks_functions && matches!(wanted, Wanted::Function) {
             return;
         }
         if self.is_taken(&name.text) {
@@ -160,8 +178,11 @@ impl<'a> Symbols<'a> {
             .or_else(|| nearest(&name.text, self.globals.keys().copied()))
             .map(str::to_owned);
         let diagnostic = Diagnostic::error("E0301", title, name.at, "unknown name");
+        let diagnostic = if self.shared { diagnostic.note(SHARED_KNOWS) } else { diagnostic };
         diagnostics.push(if let Some(meant) = meant {
             diagnostic.help(format!("did you mean `{meant}`?"))
+        } else if self.shared {
+            diagnostic.help("let its caller give it, as a parameter")
         } else if self.members.contains_key(&(Entity::Thread, name.text.as_str())) {
             let described =
                 format!("`{}` is kept for each thread: write `t.{}` with the thread's name", name.text, name.text);
@@ -227,6 +248,8 @@ impl<'a> Symbols<'a> {
         diagnostic.help(declare)
     }
 }
+
+const SHARED_KNOWS: &str = "a function of a file of functions knows what its caller gives it, and other such functions";
 
 /// So many names that are kept for threads are listed.
 const MOST_NAMED: usize = 8;

@@ -15,10 +15,15 @@ use crate::syntax::raw::{self, Part};
 
 /// Warns of constants, variables, attributes, timers and imports that a policy without errors declares in vain.
 pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
-    let mut uses =
-        Uses { diagnostics, names: Occurrences::default(), members: Occurrences::default(), locals: Vec::new() };
+    let mut uses = Uses::new(diagnostics);
     uses.scheduler(tree);
-    let Uses { names, members, .. } = uses;
+    let Uses { names, members, calls, .. } = uses;
+    for one in &tree.uses {
+        if !one.functions.iter().any(|function| calls.contains(function.as_str())) {
+            let title = format!("no function of `{}` is called", one.path.text);
+            diagnostics.push(Diagnostic::warning("E0328", title, one.path.at, "").help("remove this `use`"));
+        }
+    }
     // One used name keeps all of its enumeration.
     let is_used = |name: &Name| names.read.contains(name.text.as_str()) || is_meant(&name.text);
     for all in tree.enumerations.iter().filter(|all| !all.iter().any(is_used)) {
@@ -56,8 +61,7 @@ pub(crate) fn unused_constants<'a>(
     values: impl Iterator<Item = &'a Expression>,
     diagnostics: &mut Diagnostics,
 ) {
-    let mut uses =
-        Uses { diagnostics, names: Occurrences::default(), members: Occurrences::default(), locals: Vec::new() };
+    let mut uses = Uses::new(diagnostics);
     let initial = constants.iter().filter_map(|constant| constant.initial.as_ref());
     initial.chain(values).for_each(|value| uses.expression(value));
     let names = uses.names;
@@ -123,11 +127,18 @@ struct Uses<'a, 'd> {
     names: Occurrences<'a>,
     /// Names after a thread and a dot.
     members: Occurrences<'a>,
+    /// Functions that are called.
+    calls: BTreeSet<&'a str>,
     /// Those in scope, the innermost last.
     locals: Vec<Local<'a>>,
 }
 
-impl<'a> Uses<'a, '_> {
+impl<'a, 'd> Uses<'a, 'd> {
+    fn new(diagnostics: &'d mut Diagnostics) -> Self {
+        let (names, members) = (Occurrences::default(), Occurrences::default());
+        Uses { diagnostics, names, members, calls: BTreeSet::new(), locals: Vec::new() }
+    }
+
     fn scheduler(&mut self, tree: &'a Scheduler) {
         let sections =
             [&tree.constants, &tree.variables, &tree.globals, &tree.attributes, &tree.imports, &tree.thread_imports];
@@ -141,7 +152,8 @@ impl<'a> Uses<'a, '_> {
             container.length.iter().for_each(|length| self.expression(length));
             self.members.read.extend(container.keys.iter().map(|key| key.attribute.text.as_str()));
         }
-        for function in &tree.functions {
+        // A policy answers for its own functions, a file of functions for those in it.
+        for function in tree.functions.iter().filter(|function| function.shared == tree.of_functions) {
             let values = function.parameters.iter().filter(|parameter| parameter.ty.is_some());
             self.locals.extend(values.map(|parameter| Local::new("parameter", &parameter.name)));
             self.block(&function.body);
@@ -259,6 +271,7 @@ impl<'a> Uses<'a, '_> {
     }
 
     fn call(&mut self, call: &'a Call) {
+        self.calls.insert(&call.name.text);
         call.arguments.iter().for_each(|argument| self.expression(argument));
     }
 

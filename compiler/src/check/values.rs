@@ -20,7 +20,7 @@ pub(crate) struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(framework: &'a Framework) -> Self {
-        const NOTHING: &BTreeSet<String> = &BTreeSet::new();
+        const NOTHING: &ast::Lost = &ast::Lost { names: BTreeSet::new(), handlers: false, functions: false };
         Values { symbols: Symbols::new(framework, NOTHING), policy: super::nothing(framework) }
     }
 

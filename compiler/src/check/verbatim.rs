@@ -12,6 +12,7 @@ use crate::vocabulary::{At, Type};
 
 use super::expressions::Lowering;
 use super::scope::Binding;
+use super::shared;
 use super::statements::{Body, at};
 use super::symbols::Symbol;
 
@@ -88,6 +89,9 @@ impl Lowering<'_, '_> {
         statement: bool,
         place: At,
     ) -> Option<Option<Verbatim>> {
+        if !shared::may(self.symbols, "verbatim text", place, self.diagnostics) {
+            return None;
+        }
         let language = self.symbols.language;
         let mut taken: Option<&Alternative> = None;
         for alternative in alternatives.iter().filter(|alternative| alternative.language.text == language) {

@@ -3,7 +3,7 @@
 use annotate_snippets::renderer::{DecorStyle, Renderer};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Snippet};
 
-use crate::source::Source;
+use crate::source::{File, Source};
 use crate::vocabulary::At;
 
 use super::{Diagnostic, Diagnostics, Severity};
@@ -43,54 +43,67 @@ impl Diagnostic {
         };
         let title = level.primary_title(self.title.as_str());
         let title = if self.code.is_empty() { title } else { title.id(self.code) };
-        let group = match self.snippet(source) {
-            Some(snippet) => title.element(snippet),
-            None => title.element(self.origin(source)),
-        };
+        let snippets = self.snippets(source);
+        let group = if snippets.is_empty() { title.element(self.origin(source)) } else { title.elements(snippets) };
         let notes = self.notes.iter().map(|note| Level::NOTE.message(note.as_str()));
         let help = self.help.iter().map(|help| Level::HELP.message(help.as_str()));
         group.elements(notes).elements(help)
     }
 
-    /// The lines that it points at; `None` if it points at none, or if they are too long to be shown.
-    fn snippet<'a>(&'a self, source: &'a Source) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+    /// The lines that it points at, those of the file with the primary place first; none if it points at none, or if
+    /// they are too long to be shown.
+    fn snippets<'a>(&'a self, source: &'a Source) -> Vec<Snippet<'a, annotate_snippets::Annotation<'a>>> {
         if self.primary.0.line == 0 {
-            return None;
+            return Vec::new();
         }
-        let placed: Vec<&(At, String)> = self.related.iter().filter(|(at, _)| at.line > 0).collect();
-        let places = || std::iter::once(&self.primary).chain(placed.iter().copied());
-        let first = places().map(|(at, _)| at).min_by_key(|at| at.start)?;
-        let end = places().map(|(at, _)| at.end as usize).max()?;
-        let start = source.text.get(..first.start as usize)?.rfind('\n').map_or(0, |newline| newline + 1);
-        let end = source.text.get(end..)?.find('\n').map_or(source.text.len(), |newline| end + newline);
-        let window = &source.text[start..end];
-        if places().any(|(at, _)| line_length(&source.text, *at) > LONGEST_LINE) {
-            return None;
+        let placed = self.related.iter().filter(|(at, _)| at.line > 0);
+        let mut files: Vec<(File<'a>, Vec<Place<'a>>)> = Vec::new();
+        for (kind, place) in std::iter::once((AnnotationKind::Primary, &self.primary))
+            .chain(placed.map(|place| (AnnotationKind::Context, place)))
+        {
+            let file = source.file(place.0.start);
+            if line_length(file.text, place.0.start - file.start) > LONGEST_LINE {
+                return Vec::new();
+            }
+            match files.iter_mut().find(|(known, _)| known.start == file.start) {
+                Some((_, places)) => places.push((kind, place)),
+                None => files.push((file, vec![(kind, place)])),
+            }
         }
-        let annotation = |kind: AnnotationKind, (at, label): &'a (At, String)| {
-            let span = kind.span(at.start as usize - start..at.end as usize - start);
-            if label.is_empty() { span } else { span.label(label.as_str()) }
-        };
-        let snippet = Snippet::source(window).path(source.name.as_str()).line_start(first.line as usize);
-        let snippet = snippet.annotation(annotation(AnnotationKind::Primary, &self.primary));
-        Some(snippet.annotations(placed.into_iter().map(|place| annotation(AnnotationKind::Context, place))))
+        files.into_iter().filter_map(|(file, places)| snippet(file, &places)).collect()
     }
 
     fn origin<'a>(&self, source: &'a Source) -> Origin<'a> {
         let at = self.primary.0;
-        let origin = Origin::path(source.name.as_str());
         if at.line == 0 {
-            return origin;
+            return Origin::path(source.name.as_str());
         }
-        let before = source.text.get(..at.start as usize).unwrap_or_default();
-        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count());
-        origin.line(at.line as usize).char_column(column + 1)
+        let (_, column) = source.position(at.start);
+        Origin::path(source.file(at.start).name).line(at.line as usize).char_column(column)
     }
 }
 
-/// The length of the line on which a place starts.
-fn line_length(text: &str, at: At) -> usize {
-    let (before, after) = text.split_at_checked(at.start as usize).unwrap_or((text, ""));
+/// A place and its label.
+type Place<'a> = (AnnotationKind, &'a (At, String));
+
+/// The lines of one file.
+fn snippet<'a>(file: File<'a>, places: &[Place<'a>]) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+    let within = |place: u32| (place - file.start) as usize;
+    let first = places.iter().map(|(_, (at, _))| at).min_by_key(|at| at.start)?;
+    let end = places.iter().map(|(_, (at, _))| within(at.end)).max()?;
+    let start = file.text.get(..within(first.start))?.rfind('\n').map_or(0, |newline| newline + 1);
+    let end = file.text.get(end..)?.find('\n').map_or(file.text.len(), |newline| end + newline);
+    let annotations = places.iter().map(|(kind, (at, label))| {
+        let span = kind.span(within(at.start) - start..within(at.end) - start);
+        if label.is_empty() { span } else { span.label(label.as_str()) }
+    });
+    let snippet = Snippet::source(&file.text[start..end]).path(file.name).line_start(first.line as usize);
+    Some(snippet.annotations(annotations))
+}
+
+/// The length of the line on which a place of a text is.
+fn line_length(text: &str, place: u32) -> usize {
+    let (before, after) = text.split_at_checked(place as usize).unwrap_or((text, ""));
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     before.len() - start + after.find('\n').unwrap_or(after.len())
 }

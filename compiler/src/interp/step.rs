@@ -32,7 +32,7 @@ impl Step<'_, '_, '_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<Flow, Stop> {
-        let line = statement.at.line;
+        let line = self.machine.verified.policy().line(statement);
         self.steps += cost::STATEMENT;
         match &statement.kind {
             StatementKind::Set { place, value } => {
@@ -183,7 +183,7 @@ impl Step<'_, '_, '_> {
     }
 
     fn assign(&mut self, place: &Place, value: Value, statement: &Statement) -> Result<(), Stop> {
-        let line = statement.at.line;
+        let line = self.machine.verified.policy().line(statement);
         match place {
             Place::Variable(variable) => self.machine.variables[variable.0] = value,
             Place::VariableElement { first, length, index } => {

@@ -14,7 +14,8 @@
 //! }
 //! ```
 //!
-//! Declarations and statements carry their place in the source, `@line:start..end`. What the framework supplies says
+//! Declarations and statements carry their place in the source, `@line:start..end`. Behind the source stand the files
+//! whose functions it uses: `uses "admission/utilization.sched" from 9120` says from where on places are in that file. What the framework supplies says
 //! `framework` before it. Binary operators stand in parentheses. If a name means several things, each but the first is
 //! followed by its number: beside a variable `x`, a local `x` is `x#1`. The order is constants, variables, imports,
 //! containers, locals; after a dot: attributes, links, thread imports. An array is declared on one line,

@@ -7,6 +7,10 @@ use std::collections::BTreeSet;
 /// A whole `.sched` file. Sections of the same kind are joined, in source order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scheduler {
+    /// The files whose functions it uses.
+    pub uses: Vec<Use>,
+    /// It has no scheduler, only functions for other files.
+    pub of_functions: bool,
     /// The name after `scheduler`.
     pub name: Name,
     /// The attributes in `thread`.
@@ -50,6 +54,17 @@ pub struct Lost {
     pub names: BTreeSet<String>,
     /// Whether the skipped text may contain a handler.
     pub handlers: bool,
+    /// Whether functions of used files are missing, of names that nobody knows.
+    pub functions: bool,
+}
+
+/// `use "admission/utilization.sched";`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Use {
+    /// The path, and the string.
+    pub path: Name,
+    /// The names of the functions of this file, once it is brought in.
+    pub functions: Vec<String>,
 }
 
 /// A name and its place. An event's whole name is one: `block.io.read`, `block.*`.
@@ -179,6 +194,8 @@ pub struct Function {
     pub returns: Option<Type>,
     /// The statements.
     pub body: Block,
+    /// It stands in a file of functions, so it knows nothing of a policy.
+    pub shared: bool,
     /// From `function` to the end of the header.
     pub at: At,
 }

@@ -169,7 +169,7 @@ impl Parser<'_> {
                 let function = format!("a function is declared with `function {word} NAME(t) {{ … }}`");
                 return self.report(if value { outside.help(function) } else { outside });
             }
-            if let Some(reported) = self.function_of_other_languages(at) {
+            if let Some(reported) = self.late_use(at).or_else(|| self.function_of_other_languages(at)) {
                 return reported;
             }
             if let Some(meant) = nearest(word, PARTS) {

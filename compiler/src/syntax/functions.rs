@@ -16,7 +16,7 @@ impl Parser<'_> {
         })?;
         let at = self.since(start);
         let body = self.block("the function")?;
-        Ok(Function { name, parameters, returns, body, at })
+        Ok(Function { name, parameters, returns, body, shared: false, at })
     }
 
     // Production: call.

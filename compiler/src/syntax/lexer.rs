@@ -86,9 +86,14 @@ impl<'a> Lexer<'a> {
         Lexer { text: self.text, offset: token.end as usize, line: token.line }
     }
 
-    /// A lexer of a part of a line. `text` ends where the part does.
+    /// A lexer of a part of a text. `text` ends where the part does.
     pub(crate) fn within(text: &'a str, part: At) -> Self {
         Lexer { text, offset: part.start as usize, line: part.line }
+    }
+
+    /// Where the next token is looked for.
+    pub(super) fn start(&self) -> u32 {
+        u32::try_from(self.offset).unwrap_or(u32::MAX)
     }
 
     /// The line of the current position.

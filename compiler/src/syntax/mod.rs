@@ -15,8 +15,11 @@ pub(crate) mod parser;
 pub(crate) mod raw;
 mod reasons;
 mod statements;
+mod uses;
 mod verbatim;
 pub(crate) mod words;
+
+pub use uses::{NotUsed, Wanted, bring, functions_of_used, is_of_functions};
 
 use std::collections::BTreeSet;
 
@@ -134,14 +137,14 @@ impl Feature {
     }
 }
 
-/// Parses a policy. What cannot be read is reported and left out.
+/// Parses a policy, or a file of functions. What cannot be read is reported and left out, and so are used files.
 pub fn parse(source: &Source, dialect: &Dialect, diagnostics: &mut Diagnostics) -> ast::Scheduler {
     if let Some(too_long) = source.too_long(Source::LONGEST) {
         diagnostics.push(too_long);
-        let lost = ast::Lost { names: BTreeSet::new(), handlers: true };
+        let lost = ast::Lost { handlers: true, ..ast::Lost::default() };
         return ast::Scheduler { lost, ..ast::Scheduler::default() };
     }
-    parser::Parser::new(source, Some(dialect), "E0101", diagnostics).scheduler()
+    parser::Parser::new(source, Some(dialect), "E0101", diagnostics).file()
 }
 
 /// The places of the tokens of a text, in order. Between them are white space and comments.

@@ -4,7 +4,7 @@
 //! nested deeper than [`DEEPEST`], it skips the rest.
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::source::Source;
+use crate::source::{Source, Used};
 use crate::vocabulary::{At, UNITS, in_unit};
 
 use super::ast::{Lost, Name};
@@ -65,12 +65,34 @@ impl<'a> Parser<'a> {
         code: &'static str,
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
-        let mut lexer = Lexer::new(&source.text);
+        Self::over(&source.text, Lexer::new(&source.text), dialect, code, diagnostics)
+    }
+
+    /// Reads a file that a source uses.
+    pub(super) fn of_used(
+        source: &'a Source,
+        used: &Used,
+        dialect: Option<&'a Dialect>,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        let text = source.whole();
+        let lexer = Lexer::within(&text[..used.end as usize], At { start: used.start, end: used.end, line: 1 });
+        Self::over(text, lexer, dialect, "E0101", diagnostics)
+    }
+
+    fn over(
+        text: &'a str,
+        mut lexer: Lexer<'a>,
+        dialect: Option<&'a Dialect>,
+        code: &'static str,
+        diagnostics: &'a mut Diagnostics,
+    ) -> Self {
+        let start = lexer.start();
         let (token, following) = (lexer.next(), lexer.next());
-        let previous = At { start: 0, end: 0, line: 1 };
+        let previous = At { start, end: start, line: 1 };
         let lost = Lost::default();
         Parser {
-            text: &source.text,
+            text,
             lexer,
             token,
             following,

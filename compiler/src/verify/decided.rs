@@ -45,7 +45,8 @@ pub(super) fn check(tests: Tests, diagnostics: &mut Diagnostics) {
 fn is_within(policy: &Policy, header: At, statement: At) -> bool {
     let headers = policy.events.iter().chain(&policy.queries).map(|handler| handler.at.start);
     let next = headers.filter(|start| *start > header.start).min();
-    header.start < statement.start && next.is_none_or(|next| statement.start < next)
+    let own = policy.used_at(statement).is_none();
+    own && header.start < statement.start && next.is_none_or(|next| statement.start < next)
 }
 
 struct Reader<'a, 't> {

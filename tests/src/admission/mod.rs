@@ -4,19 +4,16 @@
 //! admits must never be late until all begins anew. Of whom it refuses, the exact analysis (`simulator/src/admission`, which `make theory`
 //! compares with an oracle) must say that a job of those admitted before, or its own, could be late.
 
-use std::fs;
-
 use catapults_compiler::compile;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
-use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
 use catapults_simulator::admission::{Order, Processors, Task, TaskSet, Test, judge};
 use catapults_simulator::sim::{Deciding, Keep, Nowhere, Outcome, RunBy, simulate};
 use fastrand::Rng;
 
 use crate::theory::staged;
-use crate::{native, root};
+use crate::{native, policy_at, root};
 
 /// All begins anew after so many milliseconds: each period divides it.
 const ANEW: i64 = 2000;
@@ -59,7 +56,7 @@ impl Admission {
         let framework = native();
         let policy = |(name, order): (&str, Order)| {
             let path = root().join("policies").join(format!("{name}.sched"));
-            let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
+            let source = policy_at(&path);
             let compiled = compile(&source, &framework);
             (order, compiled.unwrap_or_else(|errors| panic!("{}", errors.render(&source, false))).0)
         };

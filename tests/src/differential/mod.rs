@@ -20,7 +20,7 @@ use crate::choices::Choices;
 use crate::compiled::{Driver, Mode};
 use crate::host::Host;
 use crate::replay::{Replay, Step};
-use crate::{framework_at, policies, root};
+use crate::{brought, framework_at, policies, root};
 use script::{Line, decided, difference, follow, lines, translated};
 use shrink::shrink;
 
@@ -199,6 +199,7 @@ impl Target {
     /// Whatever else is wrong with a policy is a failure of the one that compares it.
     fn allows(&self, path: &Path) -> bool {
         let Ok(source) = Source::from_bytes(name(path), fs::read(path).unwrap()) else { return true };
+        let source = brought(source, path.parent().unwrap());
         allowed(&source, self.framework).is_some()
     }
 
@@ -335,6 +336,7 @@ impl Target {
     fn verified(&self, path: &Path) -> Result<Verified<Policy>, String> {
         let source = Source::from_bytes(name(path), fs::read(path).map_err(|error| error.to_string())?);
         let source = source.map_err(|refused| refused.diagnostics.render(&refused.source, false))?;
+        let source = brought(source, path.parent().unwrap());
         let (policy, _) = compile(&source, self.framework).map_err(|diagnostics| diagnostics.render(&source, false))?;
         Ok(policy)
     }

@@ -11,8 +11,8 @@ use catapults_compiler::{compile, syntax};
 use catapults_simulator::trace::{Header, Name, Reason, Record, What, Writer};
 
 use crate::examples::{documents, examples};
-use crate::framework_for;
 use crate::repository::below;
+use crate::{brought, framework_for, root};
 
 /// Longer ones would make a fuzzer slow, and say nothing that the others do not.
 const LONGEST: usize = 12 << 10;
@@ -110,6 +110,7 @@ pub fn representations() -> Vec<Vec<u8>> {
     let mut seeds = files(&["tests/ir"], "ir");
     for policy in policies() {
         if let Ok(source) = Source::from_bytes("seed.sched", policy)
+            && let source = brought(source, &root().join("policies"))
             && let Ok((verified, _)) = compile(&source, &framework_for(&source))
         {
             seeds.push(text::print(verified.policy()).into_bytes());

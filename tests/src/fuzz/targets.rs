@@ -1,5 +1,6 @@
 //! What is done with the bytes, and what must hold whatever they are.
 
+use std::fs;
 use std::io::Cursor;
 use std::sync::OnceLock;
 
@@ -10,9 +11,9 @@ use catapults_compiler::hierarchy::NotFound;
 use catapults_compiler::interp::{Machine, Variables};
 use catapults_compiler::policy::{Policy, text};
 use catapults_compiler::source::Source;
-use catapults_compiler::syntax::{self, Dialect, Feature};
+use catapults_compiler::syntax::{self, Dialect, Feature, NotUsed, is_of_functions};
 use catapults_compiler::verify::{Verified, verify};
-use catapults_compiler::{compile, compile_hierarchy, emit};
+use catapults_compiler::{check_functions, compile, compile_hierarchy, emit};
 use catapults_simulator::script as scripts;
 use catapults_simulator::trace::{self as traces, Reader};
 
@@ -61,12 +62,26 @@ pub fn format(bytes: &[u8]) {
     }
 }
 
+/// A text that uses files of the library, or, by other names, itself.
+fn with_itself(source: Source) -> Source {
+    let text = source.text.clone();
+    syntax::bring(source, &mut |wanted| match fs::read_to_string(root().join("policies").join(wanted.path)) {
+        Ok(found) => Ok(Source::new(wanted.path, found)),
+        Err(_) if wanted.path.len() < 4 => Ok(Source::new(wanted.path, text.as_str())),
+        Err(error) => Err(NotUsed::Refused(error.to_string())),
+    })
+}
+
 /// All the way: what is accepted is translated, and its representation reads back as the same policy.
 pub fn checker(bytes: &[u8]) {
     match Source::from_bytes("fuzzed.sched", bytes.to_vec()) {
         Err(unreadable) => refused(&unreadable.diagnostics, &unreadable.source),
         Ok(source) => {
+            let source = with_itself(source);
             let framework = framework_of(&source);
+            if is_of_functions(&source) {
+                return shown(&check_functions(&source, framework), &source);
+            }
             match compile(&source, framework) {
                 Err(errors) => refused(&errors, &source),
                 Ok((verified, warnings)) => {
@@ -266,11 +281,11 @@ fn framework_of(source: &Source) -> &'static Framework {
 fn known(name: Option<&str>) -> &'static Framework {
     static KNOWN: OnceLock<Vec<Framework>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
-        let folder = std::fs::read_dir(root().join("tests/ui/frameworks")).unwrap();
+        let folder = fs::read_dir(root().join("tests/ui/frameworks")).unwrap();
         let mut paths: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
         paths.sort();
         let read = |path: &std::path::PathBuf| {
-            let bytes = std::fs::read(path).unwrap();
+            let bytes = fs::read(path).unwrap();
             framework::read(&Source::from_bytes(path.display().to_string(), bytes).unwrap()).ok()
         };
         std::iter::once(native()).chain(paths.iter().filter_map(read)).collect()
@@ -282,9 +297,7 @@ fn known(name: Option<&str>) -> &'static Framework {
 fn shipped() -> &'static [Source] {
     static SHIPPED: OnceLock<Vec<Source>> = OnceLock::new();
     SHIPPED.get_or_init(|| {
-        let source = |path: &std::path::PathBuf| {
-            Source::new(path.file_name().unwrap().to_string_lossy(), std::fs::read_to_string(path).unwrap())
-        };
+        let source = |path: &std::path::PathBuf| crate::named_policy(path.file_name().unwrap().to_string_lossy(), path);
         crate::shipped_policies().iter().map(source).collect()
     })
 }

@@ -18,7 +18,7 @@ use catapults_simulator::explorer::{Kind, Options, explore};
 
 use crate::choices::Choices;
 use crate::host::Host;
-use crate::{native, root, shipped_policies};
+use crate::{named_policy, native, root, shipped_policies};
 use derive::{Mutation, mutated, mutations};
 
 /// What became of a mutant. An earlier one outweighs a later one.
@@ -125,7 +125,7 @@ pub fn table(judged: &[Judged]) -> String {
 
 fn original(path: &Path, framework: &Framework) -> Original {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    let source = Source::new(name, std::fs::read_to_string(path).unwrap());
+    let source = named_policy(name, path);
     let (verified, _) =
         compile(&source, framework).unwrap_or_else(|diagnostics| panic!("{}", diagnostics.render(&source, false)));
     let tree = parse(&source, &framework.dialect, &mut Diagnostics::new());

@@ -15,7 +15,6 @@ mod sets;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 
 use catapults_compiler::compile;
 use catapults_compiler::diagnostics::Diagnostics;
@@ -30,7 +29,7 @@ use fastrand::Rng;
 
 pub use sets::{TaskSet, Under};
 
-use crate::{native, root};
+use crate::{native, policy_at, root};
 use analysis::Bound;
 
 /// A job that is done: when it was released, and when it was done.
@@ -67,7 +66,7 @@ impl Theory {
         let framework = native();
         let policy = |under: Under| {
             let path = root().join("policies").join(under.policy());
-            let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
+            let source = policy_at(&path);
             let compiled = compile(&source, &framework);
             (under, compiled.unwrap_or_else(|errors| panic!("{}", errors.render(&source, false))).0)
         };

@@ -4,7 +4,7 @@ use super::{Bounded, Row};
 use serde_json::{Value, json};
 
 pub fn object(bounded: &Bounded<'_>) -> Value {
-    let handlers: Vec<Value> = bounded.rows.iter().map(|row| handler(row, bounded.explained)).collect();
+    let handlers: Vec<Value> = bounded.rows.iter().map(|row| handler(row, bounded)).collect();
     json!({
         "type": "bounds",
         "file": bounded.file.display().to_string(),
@@ -15,10 +15,11 @@ pub fn object(bounded: &Bounded<'_>) -> Value {
     })
 }
 
-fn handler(row: &Row<'_>, explained: bool) -> Value {
+fn handler(row: &Row<'_>, bounded: &Bounded<'_>) -> Value {
     let bound = row.bound;
-    let path = bound.path.iter().filter(|_| explained).map(|line| {
+    let path = bound.path.iter().filter(|_| bounded.explained).map(|line| {
         json!({
+            "file": bounded.policy.used_at(line.at).map(|used| used.name.as_str()),
             "line": line.at.line,
             "text": line.text,
             "times": line.visit.times,

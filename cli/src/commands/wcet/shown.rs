@@ -3,7 +3,7 @@
 use super::{Bounded, Row};
 use crate::commands::counted;
 use crate::table;
-use catapults_compiler::policy::{Entity, Owner};
+use catapults_compiler::policy::{Entity, Owner, Policy};
 use catapults_compiler::steps::Formula;
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub fn text(bounded: &Bounded<'_>) -> String {
     }
     let mut text = format!("{} on {}, for {numbers} at the most\n\n", bounded.file.display(), policy.framework);
     if bounded.explained {
-        bounded.rows.iter().for_each(|row| path(&mut text, row));
+        bounded.rows.iter().for_each(|row| path(&mut text, row, bounded.policy));
     } else {
         let mut rows = vec![["handler", "line", "steps at the most", "of these"].map(str::to_owned).to_vec()];
         rows.extend(bounded.rows.iter().map(line));
@@ -39,12 +39,16 @@ fn place(row: &Row<'_>) -> String {
     }
 }
 
-fn path(text: &mut String, row: &Row<'_>) {
+fn path(text: &mut String, row: &Row<'_>, policy: &Policy) {
     let bound = row.bound;
     let _ = writeln!(text, "{} <= {} steps, {} of these, on this path:\n", row.name(), bound.formula, bound.steps);
     let mut rows = vec![["statement", "line", "times", "steps"].map(str::to_owned).to_vec()];
     rows.extend(bound.path.iter().map(|line| {
-        let at = if line.at.line == 0 { "–".to_owned() } else { line.at.line.to_string() };
+        let at = match line.at.line {
+            0 => "–".to_owned(),
+            _ if policy.used_at(line.at).is_some() => policy.place(line.at),
+            own => own.to_string(),
+        };
         vec![line.text.clone(), at, line.visit.times.to_string(), line.visit.steps.to_string()]
     }));
     table::table(text, &rows);

@@ -45,11 +45,10 @@ pub(super) fn functions(
     names: &mut Names,
 ) -> (Functions, Vec<Entry>, Vec<Entry>) {
     let policy = verified.policy();
-    let source = comment(policy.source.rsplit('/').next().unwrap_or(&policy.source));
     let mut list: Vec<Function> = Vec::new();
     for handler in policy.events.iter().chain(&policy.queries) {
         let shape = Shape::of(handler, framework);
-        let body = body(verified, names, &source, handler, shape);
+        let body = body(verified, names, handler, shape);
         let text = definition(&body, shape, names);
         match list.iter_mut().find(|function| function.text == text && function.shape == shape) {
             Some(function) => function.handlers.push(handler),
@@ -82,7 +81,7 @@ pub(super) fn functions(
             result.never_stop.push(name.clone());
         }
         let _ =
-            write!(result.text, "\n{}{name}{}", introduction(function, &source, framework, names.host), function.text);
+            write!(result.text, "\n{}{name}{}", introduction(function, policy, framework, names.host), function.text);
         served.extend(function.handlers.iter().map(|handler| (handler.name.as_str(), name.clone())));
     }
     let in_order = policy.events.iter().chain(&policy.queries).filter_map(|handler| {
@@ -96,14 +95,14 @@ pub(super) fn functions(
 }
 
 /// What stands before the function's name: where it comes from, and its type.
-fn introduction(function: &Function, source: &str, framework: &Framework, host: Host) -> String {
+fn introduction(function: &Function, policy: &Policy, framework: &Framework, host: Host) -> String {
     let mut text = String::from("/* ");
     let word = if function.shape == Shape::Query { "query" } else { "event" };
     for (index, handler) in function.handlers.iter().enumerate() {
         let parameters: Vec<&str> =
             handler.locals[..handler.parameters].iter().map(|local| local.name.as_str()).collect();
         let origin = match handler.owner {
-            Owner::Policy => format!("{source}:{}", handler.at.line),
+            Owner::Policy => comment(&policy.place(handler.at)),
             Owner::Framework => format!("{}.framework", framework.name),
         };
         let _ = write!(text, "{}{origin}: {word} {}", if index > 0 { "\n * " } else { "" }, handler.name);

@@ -11,7 +11,7 @@ use super::economy::Shared;
 use super::expression::expression;
 use super::host::Memory;
 use super::names::{Names, Scope};
-use super::{string, values, verbatim};
+use super::{comment, string, values, verbatim};
 use crate::emit::shape::Shape;
 use crate::policy::text::Heads;
 use crate::policy::{
@@ -28,8 +28,6 @@ pub(super) struct Body<'a> {
     pub handler: &'a Handler,
     /// A function that dispatches returns the thread, and the stop through a pointer.
     pub shape: Shape,
-    /// The source file's name, for comments.
-    source: &'a str,
     /// By local: its name where it is in scope.
     pub(super) locals: Vec<String>,
     /// Its statements as written in the source, made when the first one is quoted.
@@ -61,7 +59,6 @@ pub(super) struct Body<'a> {
 pub(super) fn body<'a>(
     verified: &'a Verified<Policy>,
     names: &'a Names,
-    source: &'a str,
     handler: &'a Handler,
     shape: Shape,
 ) -> Body<'a> {
@@ -75,7 +72,6 @@ pub(super) fn body<'a>(
         names,
         handler,
         shape,
-        source,
         locals: vec![String::new(); handler.locals.len()],
         heads: OnceCell::new(),
         used: vec![false; handler.locals.len()],
@@ -233,7 +229,7 @@ impl Body<'_> {
     pub(super) fn from(&mut self, statement: &Statement, line: &str) {
         let origin = match statement.at.line {
             0 => "default".to_owned(),
-            line => format!("{}:{line}", self.source),
+            _ => comment(&self.policy.place(statement.at)),
         };
         self.line(&format!("{line} /* {origin} */"));
     }

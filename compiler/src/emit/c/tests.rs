@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use super::{CONTRACT, Contract, Handlers, Host, Instance, Memory};
 use crate::framework::{self, Framework};
 use crate::source::Source;
+use crate::syntax::{NotUsed, bring};
 
 /// Combinations that no language has today, each with the hosts whose headers it is compiled with.
 const OTHERS: [(Host, &[&str]); 3] = [
@@ -147,6 +148,10 @@ int main(void) {
 /// `None`: it is not for this host.
 fn translated(path: &Path, framework: &Framework, host: Host) -> Option<String> {
     let source = Source::from_bytes(path.display().to_string(), fs::read(path).unwrap()).ok()?;
+    let source = bring(source, &mut |wanted| {
+        let used = fs::read_to_string(path.with_file_name(wanted.path));
+        used.map(|text| Source::new(wanted.path, text)).map_err(|error| NotUsed::Refused(error.to_string()))
+    });
     let (policy, _) = crate::compile(&source, framework).ok()?;
     let fits = policy.policy().containers.len() <= host.contract.most_containers();
     // What verbatim text names is up to its author.

@@ -19,8 +19,6 @@ pub(super) struct Body<'a> {
     verified: &'a Verified<Policy>,
     handler: &'a Handler,
     shape: Shape,
-    /// The source file's name, for comments.
-    source: &'a str,
     /// By local: its name.
     locals: Vec<String>,
     heads: Heads,
@@ -50,7 +48,6 @@ pub(super) fn body(unit: &mut Unit, handler: &Handler, shape: Shape) -> (Vec<Str
         verified: unit.verified,
         handler,
         shape,
-        source: &unit.source,
         locals: vec![String::new(); handler.locals.len()],
         heads: Heads::of(unit.policy, handler),
         helpers: BTreeSet::new(),
@@ -160,7 +157,7 @@ impl Body<'_> {
     fn from(&mut self, statement: &Statement, line: &str) {
         let origin = match statement.at.line {
             0 => "default".to_owned(),
-            line => format!("{}:{line}", self.source),
+            _ => self.policy.place(statement.at).replace(char::is_control, " "),
         };
         self.line(&format!("{line}  # {origin}"));
     }

@@ -62,8 +62,6 @@ struct Unit<'a> {
     policy: &'a Policy,
     framework: &'a Framework,
     names: Names,
-    /// The source file's name, for comments.
-    source: String,
     /// What is imported.
     helpers: BTreeSet<&'static str>,
 }
@@ -71,15 +69,7 @@ struct Unit<'a> {
 fn module(verified: &Verified<Policy>, framework: &Framework) -> String {
     let policy = verified.policy();
     let framework = &framework.as_met(policy.timers(), policy.has_nodes());
-    let source = policy.source.rsplit('/').next().unwrap_or(&policy.source);
-    let mut unit = Unit {
-        verified,
-        policy,
-        framework,
-        names: Names::new(policy, framework),
-        source: source.replace(char::is_control, " "),
-        helpers: BTreeSet::new(),
-    };
+    let mut unit = Unit { verified, policy, framework, names: Names::new(policy, framework), helpers: BTreeSet::new() };
     let constants = unit.constants();
     let mut classes = unit.thread();
     if policy.has_nodes() {

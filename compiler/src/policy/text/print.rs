@@ -12,13 +12,12 @@ use crate::policy::{
 /// A policy as text, which [`read`](super::read()) turns into the same policy.
 pub fn print(policy: &Policy) -> String {
     let names = Names::of(policy);
-    let mut out = format!(
-        "policy {}\nframework {}\nsource {}\nint {}\n",
-        policy.name,
-        policy.framework,
-        quoted(&policy.source),
-        policy.int_bits
-    );
+    let mut out =
+        format!("policy {}\nframework {}\nsource {}\n", policy.name, policy.framework, quoted(&policy.source));
+    for used in &policy.used {
+        line(&mut out, format_args!("uses {} from {}", quoted(&used.name), used.start));
+    }
+    line(&mut out, format_args!("int {}", policy.int_bits));
     if let Some(capacity) = policy.capacity {
         line(&mut out, format_args!("capacity threads {capacity}"));
     }

@@ -11,7 +11,7 @@ use super::lexer::{Token, tokens};
 use crate::policy::{
     At, Attribute, AttributeId, Constant, ConstantId, Container, ContainerId, ContainerKind, Element, Entity, Float,
     Handler, Import, ImportId, Link, LinkId, Local, LocalId, LocalKind, MOST_ELEMENTS, Owner, Policy, Preamble,
-    SortKey, StateClass, ThreadImportId, Type, Value, Variable, VariableId,
+    SortKey, StateClass, ThreadImportId, Type, UsedFile, Value, Variable, VariableId,
 };
 use crate::vocabulary::UNITS;
 use arrays::elements;
@@ -293,6 +293,12 @@ impl Reader {
         let framework = self.word("the name of the framework")?;
         self.keyword("source")?;
         let source = self.text("the name of the source, in quotes")?;
+        let mut used = Vec::new();
+        while self.accept_word("uses") {
+            let name = self.text("the name of a used file, in quotes")?;
+            self.keyword("from")?;
+            used.push(UsedFile { name, start: self.number("where it starts")? });
+        }
         self.keyword("int")?;
         let int_bits = self.number("the width of int")?;
         if ![16, 32, 64].contains(&int_bits) {
@@ -302,6 +308,7 @@ impl Reader {
             name,
             framework,
             source,
+            used,
             int_bits,
             capacity: None,
             preamble: Vec::new(),
