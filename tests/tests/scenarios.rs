@@ -190,10 +190,13 @@ fn fifo_with_imports(name: &str, text: &str) -> String {
     )
 }
 
-/// A section of a policy that is formatted: up to a brace as far left as its first line.
+/// A section of a policy that is formatted: one line, or up to a brace as far left as its first line.
 fn section(text: &str, opening: &str) -> String {
     let mut lines = text.lines().skip_while(|line| !line.starts_with(opening));
     let Some(first) = lines.next() else { return String::new() };
+    if first.contains('}') {
+        return format!("{first}\n");
+    }
     let inside = lines.take_while(|line| *line != "  }").collect::<Vec<_>>().join("\n");
     format!("{first}\n{inside}\n  }}\n")
 }
@@ -204,4 +207,6 @@ fn sections_are_found() {
     let text = "scheduler x {\n  imports {\n    int a default 1;\n  }\n\n  data {\n  }\n}\n";
     assert_eq!(section(text, "  imports {"), "  imports {\n    int a default 1;\n  }\n");
     assert_eq!(section(text, "  threadimports {"), "");
+    let text = "scheduler x {\n  imports { int a default 1; } // one\n\n  data {\n  }\n}\n";
+    assert_eq!(section(text, "  imports {"), "  imports { int a default 1; } // one\n");
 }
