@@ -2,8 +2,8 @@
 
 use super::{Facts, Handling, Turns, Way, has_few};
 use crate::policy::{
-    BinaryOperator, Comparison, Entity, Expression, LocalId, Place, Statement, StatementId, StatementKind, Test, Type,
-    Value, cost,
+    BinaryOperator, Block, Comparison, Entity, Expression, LocalId, Place, Statement, StatementId, StatementKind, Test,
+    Type, Value, cost,
 };
 use crate::verify::condition::{constant, sizes};
 use crate::verify::flow::Ending;
@@ -47,10 +47,23 @@ pub(in crate::verify) fn most_turns(handling: &Handling, facts: &[Facts], statem
     }
     if let Some(each) = emptying::most_times(handling, facts, body, step) {
         let most = Most { number: None, counted: Some(each) };
-        learn(Number { begun: begun(most), completed: begun(most) });
+        // A turn in which a guard fails has begun, and takes nothing.
+        let may_fail = [body, step].into_iter().any(|block| guarded(facts, block));
+        let before_it_fails = begun(most);
+        learn(Number {
+            begun: if may_fail { before_it_fails.plus(1) } else { before_it_fails },
+            completed: before_it_fails,
+        });
     }
     let is_number = |most: Most| most.counted.is_some() || most.number.is_some_and(|most| most <= cost::MOST_TURNS);
     known.filter(|known| is_number(known.begun) && is_number(known.completed))
+}
+
+/// Whether a guard is left in a block.
+fn guarded(facts: &[Facts], block: &Block) -> bool {
+    let mut found = false;
+    walk::statements(block, &mut |statement| found |= !facts[statement.id.0].guards.is_empty());
+    found
 }
 
 impl Turns<'_> {
