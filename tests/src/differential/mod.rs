@@ -4,8 +4,10 @@ pub mod python;
 pub mod script;
 mod shrink;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use catapults_compiler::compile;
 use catapults_compiler::diagnostics::Diagnostics;
@@ -33,8 +35,13 @@ pub struct Target {
     /// As its description says.
     pub framework: &'static Framework,
     driver: Driver<'static>,
+    /// By path: policies that many scripts name. Some take the verifier a second.
+    judged: Mutex<BTreeMap<PathBuf, Judged>>,
     _folder: tempfile::TempDir,
 }
+
+/// A policy of a file, or why there is none. `None` if its dialect does not allow it.
+type Judged = Option<Result<Arc<Verified<Policy>>, String>>;
 
 /// How much was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,7 +139,7 @@ impl Target {
         let folder = tempfile::tempdir().unwrap();
         let driver = Driver::build(framework, folder.path())
             .unwrap_or_else(|said| panic!("the driver does not compile:\n{said}"));
-        Some(Target { framework, driver, _folder: folder })
+        Some(Target { framework, driver, judged: Mutex::default(), _folder: folder })
     }
 
     /// The same where its policies really run, if its description has a build `simulated`.
@@ -140,7 +147,7 @@ impl Target {
         framework.builds.iter().find(|build| build.name == "simulated")?;
         let folder = tempfile::tempdir().unwrap();
         let driver = Driver::of_build(framework, folder.path(), "simulated");
-        Some(Target { framework, driver, _folder: folder })
+        Some(Target { framework, driver, judged: Mutex::default(), _folder: folder })
     }
 
     /// The scripts that it can follow: whose policies its dialect allows, whose events it has, whose numbers fit.
@@ -198,9 +205,7 @@ impl Target {
 
     /// Whatever else is wrong with a policy is a failure of the one that compares it.
     fn allows(&self, path: &Path) -> bool {
-        let Ok(source) = Source::from_bytes(name(path), fs::read(path).unwrap()) else { return true };
-        let source = brought(source, path.parent().unwrap());
-        allowed(&source, self.framework).is_some()
+        self.judged(path).is_some()
     }
 
     /// Follows a script. `UPDATE=1` writes the interpreter's decisions into it.
@@ -333,12 +338,29 @@ impl Target {
         Some((text, policy))
     }
 
-    fn verified(&self, path: &Path) -> Result<Verified<Policy>, String> {
-        let source = Source::from_bytes(name(path), fs::read(path).map_err(|error| error.to_string())?);
-        let source = source.map_err(|refused| refused.diagnostics.render(&refused.source, false))?;
-        let source = brought(source, path.parent().unwrap());
-        let (policy, _) = compile(&source, self.framework).map_err(|diagnostics| diagnostics.render(&source, false))?;
-        Ok(policy)
+    fn verified(&self, path: &Path) -> Result<Arc<Verified<Policy>>, String> {
+        self.judged(path).unwrap_or_else(|| Err(format!("{}: its dialect does not allow it", name(path))))
+    }
+
+    fn judged(&self, path: &Path) -> Judged {
+        if let Some(known) = self.judged.lock().unwrap().get(path) {
+            return known.clone();
+        }
+        let judged = self.judge(path).map(|judged| judged.map(Arc::new));
+        self.judged.lock().unwrap().insert(path.to_owned(), judged.clone());
+        judged
+    }
+
+    fn judge(&self, path: &Path) -> Option<Result<Verified<Policy>, String>> {
+        let read = fs::read(path).map_err(|error| error.to_string()).and_then(|bytes| {
+            Source::from_bytes(name(path), bytes).map_err(|refused| refused.diagnostics.render(&refused.source, false))
+        });
+        let source = match read {
+            Ok(source) => brought(source, path.parent().unwrap()),
+            Err(why) => return Some(Err(why)),
+        };
+        let compiled = allowed(&source, self.framework)?;
+        Some(compiled.map(|(policy, _)| policy).map_err(|diagnostics| diagnostics.render(&source, false)))
     }
 
     /// The steps of a host that chooses by these bytes, and what the interpreter decides.
