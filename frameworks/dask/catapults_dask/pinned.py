@@ -18,6 +18,7 @@ HOOKS = {
     "handle_long_running": ["self", "key", "worker", "run_id", "compute_duration", "stimulus_id"],
     "transition": ["self", "key", "finish", "stimulus_id", "kwargs"],
     "transitions": ["self", "recommendations", "stimulus_id"],
+    "worker_send": ["self", "worker", "msg"],
 }
 
 

@@ -147,7 +147,7 @@ class PolicyScheduler(Scheduler):
         for address, key in self.engine.overdue():
             self.requests += 1
             self.asked_back[key] = message = f"catapults-back-{self.requests}"
-            self.stream_comms[address].send({"op": "steal-request", "key": key, "stimulus_id": message})
+            self.worker_send(address, {"op": "steal-request", "key": key, "stimulus_id": message})
         self.wake()
 
     def answered(self, key: Any, state: str | None, stimulus_id: str, worker: str) -> None:
