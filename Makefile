@@ -126,9 +126,9 @@ test: setup-build+demo+test+page ## Run every test, lint and sanitizer
 	    $(PHASES) && printf '\nmake test: all passed in %d s\n' $$((EPOCHSECONDS - STARTED))
 
 .PHONY: test-all test-compiled test-rust test-bench test-policies test-native-compiled
-# What is compiled with optimization and without lies in two folders, and each waits for single crates most of the time.
+# The lints have a folder of their own, and either waits for single crates most of the time.
 test-all:
-	@STARTED= $(MAKE) programs & programs=$$!; compiled=0; $(MAKE) lint-rust test-compiled || compiled=$$?; wait $$programs && exit $$compiled
+	@STARTED= $(MAKE) lint-rust & lints=$$!; compiled=0; $(MAKE) test-compiled || compiled=$$?; wait $$lints && exit $$compiled
 	@$(MAKE) lint-policies
 	@$(MAKE) frameworks policies applications
 	@$(MAKE) lint-bindings
@@ -139,11 +139,11 @@ test-all:
 
 test-compiled:
 	@$(call say,compiler and command line: tests are compiled)
-	@cargo build --workspace --locked --quiet --bin catapults --tests
+	@cargo build --release --workspace --locked --quiet --bins --tests
 
 test-rust:
 	@$(call say,compiler and command line: tests)
-	@CATAPULTS_TESTED=$(CARGO_TARGET_DIR)/debug/catapults MAKEFLAGS= timeout --kill-after=10 2400 cargo test --workspace --locked --no-fail-fast -- --quiet
+	@CATAPULTS_TESTED=$(CATAPULTS) MAKEFLAGS= timeout --kill-after=10 2400 cargo test --release --workspace --locked --no-fail-fast -- --quiet
 	@$(call done,compiler and command line: tests)
 
 # Before tests run that share parts of it.
@@ -303,7 +303,7 @@ examples: setup-build+test ## Build and run each folder of examples/, and compar
 .PHONY: tutorial
 tutorial: setup-build ## Do each step of docs/tutorial.md, and compare with what the page shows; last line: tutorial: N of N steps
 	@$(MAKE) programs frameworks
-	@CATAPULTS_TESTED=$(CATAPULTS) cargo run --quiet --locked -p catapults-tests --bin tutorial
+	@CATAPULTS_TESTED=$(CATAPULTS) cargo run --release --quiet --locked -p catapults-tests --bin tutorial
 
 .PHONY: test-examples
 test-examples:

@@ -103,7 +103,7 @@ impl<'a> Checker<'a, '_> {
             "p999" => Statistic::Quantile(999),
             _ => Statistic::Worst,
         });
-        debug_assert!(MEASURES.contains(&word.text.as_str()));
+        assert!(MEASURES.contains(&word.text.as_str()));
         let measure = match word.text.as_str() {
             "share" => Measure::Share,
             "idle" => Measure::Idle,
@@ -119,7 +119,7 @@ impl<'a> Checker<'a, '_> {
         if let Some(statistic) = statistic
             && !matches!(measure, Measure::Response(_) | Measure::Latency(_))
         {
-            debug_assert!(STATISTICS.contains(&statistic.text.as_str()));
+            assert!(STATISTICS.contains(&statistic.text.as_str()));
             let title = format!("`{}` has no `{}`: it is a single number", word.text, statistic.text);
             let useless = Diagnostic::error("E0704", title, statistic.at, "");
             self.diagnostics.push(useless.help(format!("leave `{}` out", statistic.text)));

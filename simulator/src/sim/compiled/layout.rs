@@ -136,7 +136,7 @@ pub(in crate::sim) struct CPolicy {
 
 /// Whether the value has changed.
 pub(in crate::sim) fn write(place: *mut u8, value: Value) -> bool {
-    debug_assert!(Type::ALL.contains(&value.ty()));
+    assert!(Type::ALL.contains(&value.ty()));
     // SAFETY: the variable has the type of the value, as was checked against the policy that the object was made from.
     unsafe {
         match value {

@@ -143,7 +143,7 @@ impl<D: Dispatch> World<'_, D> {
     }
 
     pub(super) fn unlocks(&mut self, processor: usize, thread: ThreadId, lock: usize) {
-        debug_assert_eq!(self.locks[lock].owner, Some(thread), "as the scenario was checked for");
+        assert_eq!(self.locks[lock].owner, Some(thread), "as the scenario was checked for");
         self.locks[lock].owner = None;
         if let Some(live) = self.live_mut(thread) {
             live.held.retain(|held| *held != lock);
