@@ -191,15 +191,24 @@ impl Policy {
         self.has(&Expression::draws)
     }
 
+    /// Whether a handler refuses a request.
+    pub fn refuses(&self) -> bool {
+        self.has_reason(|_| true)
+    }
+
     /// Whether a handler refuses a request with values of the policy in its reason.
     pub fn tells(&self) -> bool {
-        fn within(block: &Block) -> bool {
+        self.has_reason(|reason| reason.constant().is_none())
+    }
+
+    fn has_reason(&self, is: fn(&Reason) -> bool) -> bool {
+        fn within(block: &Block, is: fn(&Reason) -> bool) -> bool {
             block.iter().any(|statement| {
-                matches!(&statement.kind, StatementKind::Fail { reason } if reason.constant().is_none())
-                    || statement.blocks().any(within)
+                matches!(&statement.kind, StatementKind::Fail { reason } if is(reason))
+                    || statement.blocks().any(|block| within(block, is))
             })
         }
-        self.events.iter().any(|handler| within(&handler.body))
+        self.events.iter().any(|handler| within(&handler.body, is))
     }
 
     /// Whether a handler has loops, which may not end, or verbatim text, of which nothing is known. Without either,

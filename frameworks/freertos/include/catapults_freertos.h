@@ -12,6 +12,10 @@
  *   configCATAPULTS_TASK_CREATED(task)
  *       The policy does not know the task, a TaskHandle_t, yet: the place to set what it imports of the task. Called in
  *       the kernel.
+ *
+ * A policy that refuses tasks (`fail` in `newthread`) is asked before the task can run. The kernel deletes a task that
+ * is refused, xTaskCreate returns pdFAIL and sets the handle to NULL, xTaskCreateStatic returns NULL, and
+ * catapults_refusal says why. So nobody may use the handle of a new task before that has returned.
  */
 #ifndef CATAPULTS_FREERTOS_H
 #define CATAPULTS_FREERTOS_H
@@ -50,6 +54,14 @@ struct tskTaskControlBlock; /* a TaskHandle_t points to one */
 struct catapults_thread *catapults_thread(struct tskTaskControlBlock *task);
 
 /*
+ * Why the policy has refused a task last: the line of its source, and a text if CATAPULTS_TEXTS is defined. NULL: it
+ * has refused none. If `fail` has values, catapults_refusal_values says which (catapults/told.h); NULL: it has none.
+ * The next refusal replaces both. They are for the task that called xTaskCreate, until another task can.
+ */
+const struct catapults_stop *catapults_refusal(void);
+const struct catapults_told *catapults_refusal_values(void);
+
+/*
  * Lets this task run next, if it is ready and the policy handles set_next_thread. Returns whether it did so; if not,
  * nothing happens. Called by tasks.
  */
@@ -71,6 +83,9 @@ const void *catapults_trace_end(size_t *bytes);
 #endif
 #if defined(configUSE_TIMERS) && configUSE_TIMERS == 1 && configTIMER_TASK_PRIORITY == 0
 #error "Catapults: configTIMER_TASK_PRIORITY must be above that of the idle task"
+#endif
+#if defined(CATAPULTS_CAN_REFUSE) && (!defined(INCLUDE_vTaskDelete) || INCLUDE_vTaskDelete == 0)
+#error "Catapults: the policy can refuse a task, which the kernel then deletes: set INCLUDE_vTaskDelete to 1"
 #endif
 #if defined(configENABLE_MPU) && configENABLE_MPU == 1
 #error "Catapults: not made for a memory protection unit"
@@ -130,10 +145,15 @@ enum catapults_wait {
 };
 
 void catapults_hook_kernel_tasks(bool are_created);
+void catapults_hook_creates(void);
 void catapults_hook_created(struct tskTaskControlBlock *task);
+void catapults_hook_filed(struct tskTaskControlBlock *task);
+bool catapults_hook_is_refused(void);
 void catapults_hook_ready(struct tskTaskControlBlock *task);
 void catapults_hook_blocks(enum catapults_wait what);
 void catapults_hook_waits_for_stream(bool waits);
+void catapults_hook_ends_job(void);
+void catapults_hook_is_late(unsigned long long release);
 void catapults_hook_suspended(struct tskTaskControlBlock *task);
 void catapults_hook_deleted(struct tskTaskControlBlock *task);
 void catapults_hook_priority(struct tskTaskControlBlock *task, unsigned long priority);
@@ -156,7 +176,7 @@ void catapults_hook_switched_in(void);
 
 /* All of these come just before the task leaves its ready list, or just after, while the scheduler is suspended. */
 #define traceTASK_DELAY() catapults_hook_blocks(CATAPULTS_WAIT_SLEEP)
-#define traceTASK_DELAY_UNTIL(until) catapults_hook_blocks(CATAPULTS_WAIT_SLEEP)
+#define traceTASK_DELAY_UNTIL(until) catapults_hook_ends_job()
 #define traceBLOCKING_ON_QUEUE_SEND(queue) catapults_hook_blocks(CATAPULTS_WAIT_QUEUE_SEND)
 #define traceBLOCKING_ON_QUEUE_PEEK(queue) catapults_hook_blocks(CATAPULTS_WAIT_QUEUE_RECEIVE)
 /* Mutexes and semaphores are queues of nothing. */
@@ -172,6 +192,15 @@ void catapults_hook_switched_in(void);
 #define traceBLOCKING_ON_STREAM_BUFFER_SEND(buffer) catapults_hook_waits_for_stream(true)
 #define traceBLOCKING_ON_STREAM_BUFFER_RECEIVE(buffer) catapults_hook_waits_for_stream(true)
 #define traceTASK_NOTIFY_WAIT(index) catapults_hook_waits_for_stream(false)
+
+/* A late job begins without a delay. */
+#define traceRETURN_xTaskDelayUntil(delayed)                                                                           \
+    do {                                                                                                               \
+        if ((delayed) == pdFALSE) {                                                                                    \
+            catapults_hook_is_late(*pxPreviousWakeTime);                                                               \
+            CATAPULTS_SWITCH_IF_PENDING();                                                                             \
+        }                                                                                                              \
+    } while (0)
 
 /*
  * The policy can take the processor away in any event. The kernel then switches for the policy where it switches for a
@@ -197,8 +226,33 @@ void catapults_hook_switched_in(void);
         catapults_hook_tick();                                                                                         \
         CATAPULTS_SAY_IF_PENDING(wanted);                                                                              \
     } while (0)
+#ifdef CATAPULTS_CAN_REFUSE
+/* These stand in functions of tasks.c, whose `pxNewTCB` is the new task, and `pxCreatedTask` where its handle goes. */
+#define traceENTER_xTaskCreate(code, name, depth, parameters, priority, created) catapults_hook_creates()
+#define traceENTER_xTaskCreateStatic(code, name, depth, parameters, priority, stack, record) catapults_hook_creates()
+#define tracePOST_MOVED_TASK_TO_READY_STATE(task) catapults_hook_filed(task)
+#define traceRETURN_xTaskCreate(result)                                                                                \
+    do {                                                                                                               \
+        if (pxNewTCB != NULL && catapults_hook_is_refused()) {                                                         \
+            if (pxCreatedTask != NULL)                                                                                 \
+                *pxCreatedTask = NULL;                                                                                 \
+            vTaskDelete(pxNewTCB);                                                                                     \
+            (result) = pdFAIL;                                                                                         \
+        }                                                                                                              \
+        CATAPULTS_SWITCH_IF_PENDING();                                                                                 \
+    } while (0)
+#define traceRETURN_xTaskCreateStatic(result)                                                                          \
+    do {                                                                                                               \
+        if (pxNewTCB != NULL && catapults_hook_is_refused()) {                                                         \
+            vTaskDelete(pxNewTCB);                                                                                     \
+            (result) = NULL;                                                                                           \
+        }                                                                                                              \
+        CATAPULTS_SWITCH_IF_PENDING();                                                                                 \
+    } while (0)
+#else
 #define traceRETURN_xTaskCreate(result) CATAPULTS_SWITCH_IF_PENDING()
 #define traceRETURN_xTaskCreateStatic(task) CATAPULTS_SWITCH_IF_PENDING()
+#endif
 #define traceRETURN_vTaskDelete() CATAPULTS_SWITCH_IF_PENDING()
 #define traceRETURN_vTaskSuspend() CATAPULTS_SWITCH_IF_PENDING()
 #define traceRETURN_vTaskResume() CATAPULTS_SWITCH_IF_PENDING()

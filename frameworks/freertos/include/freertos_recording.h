@@ -60,7 +60,8 @@ enum {
 #undef CATAPULTS_NUMBER
         CATAPULTS_EVENTS_END,
     CATAPULTS_EVENT_set_next_thread = CATAPULTS_EVENTS_END,
-    CATAPULTS_EVENT_changed
+    CATAPULTS_EVENT_changed,
+    CATAPULTS_EVENT_release
 };
 
 static _Alignas(8) char catapults_recording[configCATAPULTS_TRACE_NAMES + 32 * configCATAPULTS_TRACE_RECORDS];
@@ -123,14 +124,19 @@ static void catapults_record_values(void) {
 #undef CATAPULTS_LOOK
 }
 
+static void catapults_record_name(const struct catapults_thread *t) {
+    trace_append_thread_name(catapults_trace(), catapults_record_time(), t->number, 0,
+                             CATAPULTS_TASK_OF(t)->pcTaskName);
+}
+
 /* The policy has been told. */
 static void catapults_record(unsigned event, const struct catapults_thread *t) {
     static const struct {
         uint8_t kind, reason;
     } told[] = {
-#define CATAPULTS_TOLD(event, name, kind, reason) [CATAPULTS_EVENT_##event] = {kind, reason},
-        CATAPULTS_RECORDED(CATAPULTS_TOLD)
-#undef CATAPULTS_TOLD
+#define CATAPULTS_KIND(event, name, kind, reason) [CATAPULTS_EVENT_##event] = {kind, reason},
+        CATAPULTS_RECORDED(CATAPULTS_KIND)
+#undef CATAPULTS_KIND
     };
     if (catapults_recorded || catapults.out || event >= CATAPULTS_EVENTS_END)
         return;
@@ -139,8 +145,15 @@ static void catapults_record(unsigned event, const struct catapults_thread *t) {
     catapults_append((enum trace_kind)told[event].kind, told[event].reason, (uint16_t)event, t)->line =
         catapults_moved_by;
     if (event == CATAPULTS_EVENT_newthread)
-        trace_append_thread_name(catapults_trace(), catapults_record_time(), t->number, 0,
-                                 CATAPULTS_TASK_OF(t)->pcTaskName);
+        catapults_record_name(t);
+}
+
+/* The policy does not admit it. */
+__attribute__((unused)) static void catapults_record_refused(const struct catapults_thread *t) {
+    if (catapults_recorded)
+        return;
+    catapults_append(TRACE_REFUSED, 0, CATAPULTS_EVENT_newthread, t);
+    catapults_record_name(t);
 }
 
 static void catapults_record_alone(enum trace_kind kind, const struct catapults_thread *t) {
@@ -162,11 +175,13 @@ const void *catapults_trace_end(size_t *bytes) {
 #define CATAPULTS_RECORD_START(seed) catapults_record_start(seed)
 #define CATAPULTS_RECORD(event, t) catapults_record(CATAPULTS_EVENT_##event, t)
 #define CATAPULTS_RECORD_ALONE(kind, t) catapults_record_alone(kind, t)
+#define CATAPULTS_RECORD_REFUSED(t) catapults_record_refused(t)
 #define CATAPULTS_RECORD_OUT(line) catapults_record_out(line)
 #else
 #define CATAPULTS_RECORD_START(seed) ((void)(seed))
 #define CATAPULTS_RECORD(event, t) ((void)0)
 #define CATAPULTS_RECORD_ALONE(kind, t) ((void)0)
+#define CATAPULTS_RECORD_REFUSED(t) ((void)0)
 #define CATAPULTS_RECORD_OUT(line) ((void)0)
 #endif
 

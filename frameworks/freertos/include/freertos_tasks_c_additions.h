@@ -26,6 +26,9 @@
 #define CATAPULTS_MEMBER 0x1    /* a thread of the policy, unlike the idle task and the timer task */
 #define CATAPULTS_SUSPENDED 0x2 /* the policy was told suspend_thread of it last */
 #define CATAPULTS_STREAM 0x4    /* if it waits, then for a stream or message buffer */
+#define CATAPULTS_JOB 0x8       /* it waits for its next job */
+#define CATAPULTS_REFUSED 0x10  /* no thread: the policy does not want it, and it is on its way out */
+#define CATAPULTS_IN_VAIN 0x20  /* the task that it creates just now is refused */
 
 #define CATAPULTS_THREAD_OF(task) ((struct catapults_thread *)&(task)->xTLSBlock.policy)
 #define CATAPULTS_TASK_OF(thread) ((TCB_t *)(void *)((char *)(thread) - offsetof(TCB_t, xTLSBlock.policy)))
@@ -39,6 +42,12 @@ static struct {
     bool kernel_tasks; /* tasks that are created now are the kernel's own */
     bool out;          /* a guard has failed */
     uint32_t last;     /* number of the youngest thread */
+#ifdef CATAPULTS_CAN_REFUSE
+    TCB_t *first;                         /* before the scheduler starts: the current task before the new one, */
+    bool in_vain;                         /* and whether the new one is refused */
+    List_t refused;                       /* tasks on their way out, so that the kernel cannot choose them */
+    const struct catapults_stop *refusal; /* the last; NULL: none yet */
+#endif
 } catapults;
 
 /* For tests: everything that the policy is told, and all that it decides. */
@@ -54,7 +63,7 @@ static struct {
 #define configCATAPULTS_POLICY_FAILED(line, text) ((void)(line), (void)(text))
 #endif
 
-#if defined(CATAPULTS_NOW) || defined(CATAPULTS_TIMERS) ||                                                             \
+#if defined(CATAPULTS_NOW) || defined(CATAPULTS_TIMERS) || defined(CATAPULTS_THREADIMPORT_release) ||                  \
     (configCATAPULTS_TRACE_RECORDS > 0 && !defined(configCATAPULTS_TRACE_CLOCK))
 static catapults_time catapults_now(void) {
 #if configTICK_TYPE_WIDTH_IN_BITS == TICK_TYPE_WIDTH_64_BITS
@@ -75,8 +84,10 @@ static void catapults_stopped(const struct catapults_stop *stop) {
         CATAPULTS_TRACE_DONE();
         return;
     }
-    catapults.out = true;
     CATAPULTS_TRACE_STOPPED(stop);
+    if (stop->why == CATAPULTS_STOP_FAIL)
+        return;
+    catapults.out = true;
     CATAPULTS_RECORD_OUT(stop->line);
     configCATAPULTS_POLICY_FAILED(stop->line, stop->text);
 }
@@ -119,6 +130,26 @@ static void catapults_start(void) {
     catapults_random_seed(&CATAPULTS_RANDOM, seed);
 #endif
     CATAPULTS_RECORD_START(seed);
+#ifdef CATAPULTS_CAN_REFUSE
+    vListInitialise(&catapults.refused);
+#endif
+}
+
+/*
+ * The job begins that was to be released at this tick, which is now, or was, or will be if the delay was aborted. The
+ * thread waits for that, or is late.
+ */
+static void catapults_begin_job(struct catapults_thread *t, TickType_t release) {
+#ifdef CATAPULTS_THREADIMPORT_release
+    const TickType_t since = xTickCount - release, until = release - xTickCount;
+    const catapults_time tick = 1000000000u / configTICK_RATE_HZ;
+    CATAPULTS_THREADIMPORT_release(t) = since <= until ? catapults_now() - (catapults_time)since * tick
+                                                       : catapults_now() + (catapults_time)until * tick;
+#endif
+#ifdef CATAPULTS_HANDLER_release
+    CATAPULTS_TELL(release, "release", t);
+#endif
+    (void)t, (void)release;
 }
 
 /* ---- Hooks ------------------------------------------------------------------------------------------------------- */
@@ -147,15 +178,79 @@ void catapults_hook_created(TCB_t *task) {
 #ifdef configCATAPULTS_TASK_CREATED
     configCATAPULTS_TASK_CREATED(task);
 #endif
-    CATAPULTS_TELL(newthread, "newthread", t);
+    catapults_set_now();
+    CATAPULTS_TRACE_STEP("newthread", t);
+    const struct catapults_stop *stop = CATAPULTS_RAISE(newthread, t);
+    catapults_stopped(stop);
+#ifdef CATAPULTS_CAN_REFUSE
+    if (stop != NULL && stop->why == CATAPULTS_STOP_FAIL) {
+        catapults.refusal = stop;
+        t->state = CATAPULTS_REFUSED;
+        task->uxPriority = tskIDLE_PRIORITY; /* so the kernel does not switch for it */
+        if (xSchedulerRunning == pdFALSE) {
+            pxCurrentTCB = catapults.first;
+            catapults.in_vain = true;
+        } else {
+            CATAPULTS_THREAD_OF(pxCurrentTCB)->state |= CATAPULTS_IN_VAIN;
+        }
+        CATAPULTS_RECORD_REFUSED(t);
+        return;
+    }
+#endif
+    CATAPULTS_RECORD(newthread, t);
     catapults_settle();
 }
+
+#ifdef CATAPULTS_CAN_REFUSE
+/* Before the scheduler starts, the kernel makes a new task the current one before it tells of it. */
+void catapults_hook_creates(void) {
+    if (xSchedulerRunning == pdFALSE)
+        catapults.first = pxCurrentTCB;
+}
+
+/*
+ * A task has been put into its ready list. One that is refused leaves it in the same critical section, so nobody can
+ * find it there, until vTaskDelete takes it away.
+ */
+void catapults_hook_filed(TCB_t *task) {
+    if ((task->xTLSBlock.policy.base.state & CATAPULTS_REFUSED) == 0)
+        return;
+    (void)uxListRemove(&task->xStateListItem);
+    taskRESET_READY_PRIORITY(task->uxPriority);
+    vListInsertEnd(&catapults.refused, &task->xStateListItem);
+}
+
+/*
+ * Whether the task that has just been created is refused. One that is not may have run since, and may be deleted, so
+ * the answer is with the one that creates: the current task, if there is one.
+ */
+bool catapults_hook_is_refused(void) {
+    bool refused = catapults.in_vain;
+    catapults.in_vain = false;
+    if (xSchedulerRunning == pdFALSE)
+        return refused;
+    struct catapults_thread *self = CATAPULTS_THREAD_OF(pxCurrentTCB);
+    refused = (self->state & CATAPULTS_IN_VAIN) != 0;
+    if (refused) {
+        taskENTER_CRITICAL();
+        self->state &= (uint8_t)~CATAPULTS_IN_VAIN;
+        taskEXIT_CRITICAL();
+    }
+    return refused;
+}
+#endif
 
 /* Also when a ready task moves to another list because its priority has changed. */
 void catapults_hook_ready(TCB_t *task) {
     struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
     if (catapults.out || !catapults_is_thread(task) || !CATAPULTS_IS_BLOCKED(t))
         return;
+    if (t->state & CATAPULTS_JOB) {
+        t->state &= (uint8_t)~CATAPULTS_JOB;
+        catapults_begin_job(t, listGET_LIST_ITEM_VALUE(&task->xStateListItem)); /* the tick that it was to wait for */
+        if (catapults.out)
+            return;
+    }
     if (t->state & CATAPULTS_SUSPENDED) {
         t->state &= (uint8_t)~CATAPULTS_SUSPENDED;
         CATAPULTS_TELL(resume_thread, "resume_thread", t);
@@ -205,6 +300,22 @@ void catapults_hook_blocks(enum catapults_wait what) {
         CATAPULTS_TELL(block_event_group, "block.event_group", t);
         break;
     }
+}
+
+/* The current task: xTaskDelayUntil. */
+void catapults_hook_ends_job(void) {
+    catapults_hook_blocks(CATAPULTS_WAIT_SLEEP);
+    CATAPULTS_THREAD_OF(pxCurrentTCB)->state |= CATAPULTS_JOB;
+}
+
+/* The current task: when xTaskDelayUntil was called, the tick had come already. */
+void catapults_hook_is_late(unsigned long long release) {
+    taskENTER_CRITICAL();
+    if (!catapults.out && catapults_is_thread(pxCurrentTCB)) {
+        catapults_begin_job(CATAPULTS_THREAD_OF(pxCurrentTCB), (TickType_t)release);
+        catapults_settle();
+    }
+    taskEXIT_CRITICAL();
 }
 
 /* The current task. */
@@ -348,6 +459,22 @@ void catapults_hook_switched_in(void) {
 /* ---- For the application ----------------------------------------------------------------------------------------- */
 
 struct catapults_thread *catapults_thread(TaskHandle_t task) { return CATAPULTS_THREAD_OF(prvGetTCBFromHandle(task)); }
+
+const struct catapults_stop *catapults_refusal(void) {
+#ifdef CATAPULTS_CAN_REFUSE
+    return catapults.refusal;
+#else
+    return NULL;
+#endif
+}
+
+const struct catapults_told *catapults_refusal_values(void) {
+#ifdef CATAPULTS_TOLD
+    return catapults.refusal == &CATAPULTS_TOLD.stop ? &CATAPULTS_TOLD : NULL;
+#else
+    return NULL;
+#endif
+}
 
 bool catapults_yield_to(TaskHandle_t task) {
     bool done = false;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::policy::{ContainerId, Element, Entity, Import, Owner, Policy, StateClass, Type};
 
-use super::host::{Instance, Memory};
+use super::host::{Contract, Instance, Memory};
 use super::names::{Names, Stop};
 use super::{Unit, arrays, class, string};
 
@@ -247,7 +247,10 @@ impl Unit<'_> {
         if self.policy.uses_now() {
             let _ = writeln!(text, "#define CATAPULTS_NOW{given} {of}{}", names.now);
         }
-        if self.policy.tells() && names.host.memory == Memory::Arena {
+        if self.policy.refuses() && names.host.contract == Contract::Small {
+            text.push_str("#define CATAPULTS_CAN_REFUSE\n");
+        }
+        if self.policy.tells() {
             let _ = writeln!(text, "#define CATAPULTS_TOLD{given} {of}{}", names.told);
         }
         if self.policy.uses_random() {

@@ -147,7 +147,14 @@ void trace_chosen(struct catapults_thread *thread) {
 }
 
 void trace_stopped(const struct catapults_stop *stop) {
-    add(" -> guard "), add_number(stop->line), add(" "), add(stop->text), add("\n");
+    if (stop->why == CATAPULTS_STOP_GUARD) {
+        add(" -> guard "), add_number(stop->line), add(" "), add(stop->text), add("\n");
+        return;
+    }
+    /* Only a new thread can be refused. */
+    threads[youngest].thread = NULL;
+    add(" -> fail "), add(stop->text), add("\n");
+    look(false);
 }
 
 const char *trace_since(void) {

@@ -24,7 +24,8 @@ enum { SLOTS = 6, STACK = 4096 };
 struct slot {
     TaskHandle_t task;     /* NULL: free */
     volatile bool keep;    /* it is not to be deleted, or taken out of a wait, just now */
-    volatile bool deleted; /* it deletes itself; its memory is not free yet */
+    volatile bool comes;   /* it is being created; it may run, and even end, before that returns */
+    volatile bool deleted; /* static memory of one that deletes itself is not free yet */
     bool is_static;
     StaticTask_t record;
     StackType_t stack[STACK];
@@ -105,19 +106,24 @@ static void create(void) {
     taskENTER_CRITICAL();
     for (int i = 0; i < SLOTS && !slot && !unclean; i++) {
         bool gone = slots[i].deleted && !slots[i].is_static;
-        if (!slots[i].task && (!slots[i].deleted || gone))
+        if (!slots[i].comes && !slots[i].task && (!slots[i].deleted || gone))
             slot = &slots[i];
     }
     if (slot) {
         UBaseType_t priority = random_below(4) ? 1 : random_below(4);
+        TaskHandle_t task = NULL;
         slot->deleted = slot->keep = false;
+        slot->comes = true;
         slot->is_static = random_below(4) == 0;
-        /* It may run, and even end, before this returns. */
-        if (slot->is_static) {
-            slot->task = (TaskHandle_t)&slot->record;
-            xTaskCreateStatic(body, "static", STACK, slot, priority, slot->stack, &slot->record);
-        } else if (xTaskCreate(body, "task", STACK, slot, priority, &slot->task) != pdPASS)
+        if (slot->is_static)
+            task = xTaskCreateStatic(body, "static", STACK, slot, priority, slot->stack, &slot->record);
+        else
+            xTaskCreate(body, "task", STACK, slot, priority, &task);
+        if (!task && !catapults_refusal())
             abort();
+        if (!slot->deleted)
+            slot->task = task;
+        slot->comes = false;
     }
     taskEXIT_CRITICAL();
 }
@@ -145,6 +151,7 @@ static void meddle(unsigned how) {
         case 3:
             if (!slot->keep && !slot->is_static) {
                 slot->task = NULL;
+                slot->deleted = true;
                 vTaskDelete(task);
             }
             break;
@@ -240,8 +247,8 @@ static void step(struct slot *self) {
         vTaskDelay(a_while());
         break;
     case 5: {
-        TickType_t last = xTaskGetTickCount();
-        xTaskDelayUntil(&last, 1 + a_while());
+        TickType_t last = xTaskGetTickCount() - a_while();
+        xTaskDelayUntil(&last, 1 + a_while()); /* it may be late */
         break;
     }
     case 6:
@@ -305,6 +312,7 @@ static void step(struct slot *self) {
 
 static void body(void *argument) {
     struct slot *self = argument;
+    self->task = xTaskGetCurrentTaskHandle();
     for (;;) {
         unsigned what = random_below(40);
         if (what == 0) {
@@ -395,12 +403,16 @@ int main(int count, char **words) {
     group = xEventGroupCreate();
     stream = xStreamBufferCreate(8, 1);
     timer = xTimerCreate("timer", 1, random_below(2), NULL, timer_callback);
-    if (xTaskCreate(keeper, "keeper", STACK, NULL, 1, NULL) != pdPASS)
-        return 1;
     create();
+    if (xTaskCreate(keeper, "keeper", STACK, NULL, 1, NULL) != pdPASS) {
+        if (!catapults_refusal())
+            return 1;
+        trace_end(); /* nothing would keep the others going */
+    }
     create();
     /* Before the scheduler starts, too. */
-    vTaskSuspend(slots[0].task);
+    if (slots[0].task)
+        vTaskSuspend(slots[0].task);
     vTaskStartScheduler();
     return 1;
 }

@@ -26,6 +26,9 @@ static bool raise_event(const char *name, struct catapults_thread *t) {
 #ifdef CATAPULTS_HANDLER_set_next_thread
     EVENT("set_next_thread", set_next_thread)
 #endif
+#ifdef CATAPULTS_HANDLER_release
+    EVENT("release", release)
+#endif
 #ifdef CATAPULTS_HANDLER_changed
     EVENT("changed", changed)
 #endif

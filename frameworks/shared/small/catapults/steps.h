@@ -41,6 +41,7 @@ static bool read_line(char *line, size_t size) { return fgets(line, (int)size, s
 
 static CATAPULTS_THREAD threads[STEPS_THREADS];
 static bool known[STEPS_THREADS];
+static bool come[STEPS_THREADS]; /* it is known, or it was */
 static bool out;
 
 static _Noreturn void fatal(const char *what, const char *which) {
@@ -70,24 +71,33 @@ static void say_truth(bool truth) { say(truth ? "true" : "false"); }
 
 static void restart(void) {
     memset(known, 0, sizeof(known));
+    memset(come, 0, sizeof(come));
     out = false;
     CATAPULTS_START();
 }
 
-/* A thread that is not known is set up. */
+/* A thread that is not known is set up. What is imported of it is the application's, and stays as it was. */
+static void set_up(int number) {
+    static CATAPULTS_THREAD before;
+    before = threads[number], (void)before;
+    memset(&threads[number], 0xa5, sizeof(threads[number]));
+    CATAPULTS_ADOPT(&threads[number]);
+#define KEEP(import, type) CATAPULTS_THREADIMPORT_##import(&threads[number]) = CATAPULTS_THREADIMPORT_##import(&before);
+    if (come[number]) {
+        CATAPULTS_THREADIMPORTS(KEEP)
+    }
+#ifdef CATAPULTS_TIMERS
+    ((struct catapults_thread *)&threads[number])->number = (uint32_t)number; /* timers of one instant expire by it */
+#endif
+    known[number] = come[number] = true;
+}
+
 static struct catapults_thread *thread_of(const char *word) {
     int number = atoi(word);
     if (number < 0 || number >= STEPS_THREADS)
         fatal("thread number too high", word);
-    if (!known[number]) {
-        memset(&threads[number], 0xa5, sizeof(threads[number]));
-        CATAPULTS_ADOPT(&threads[number]);
-#ifdef CATAPULTS_TIMERS
-        ((struct catapults_thread *)&threads[number])->number = (uint32_t)number; /* timers of one instant expire by
-                                                                                     it */
-#endif
-        known[number] = true;
-    }
+    if (!known[number])
+        set_up(number);
     return (struct catapults_thread *)&threads[number];
 }
 
