@@ -129,6 +129,7 @@ test: setup-build+demo+test+page ## Run every test, lint and sanitizer
 # The lints have a folder of their own, and either waits for single crates most of the time.
 test-all:
 	@STARTED= $(MAKE) lint-rust & lints=$$!; compiled=0; $(MAKE) test-compiled || compiled=$$?; wait $$lints && exit $$compiled
+	@$(MAKE) programs
 	@$(MAKE) lint-policies
 	@$(MAKE) frameworks policies applications
 	@$(MAKE) lint-bindings
