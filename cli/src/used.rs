@@ -26,6 +26,11 @@ pub fn brought(source: Source, path: &Path) -> Source {
     })
 }
 
+/// Whether a file that was brought is in the program, by its name.
+pub fn is_of_library(name: &str) -> bool {
+    name.starts_with(LIBRARY)
+}
+
 /// A policy of the library, with what it uses.
 pub fn of_policy(name: &str, text: &str) -> Source {
     let source = Source::new(format!("{LIBRARY}{name}.sched"), text);

@@ -61,6 +61,36 @@ fn what_begins_with_a_policy_in_a_file_is_well() {
     all_is_well(&folder.path().join("mine"));
 }
 
+/// The functions that it uses come with it, unless others stand where they would.
+#[test]
+fn what_is_used_is_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("theirs/of/one")).unwrap();
+    fs::create_dir_all(path("mine")).unwrap();
+    let policy = policy("fifo.sched").replacen("scheduler fifo {", "use \"of/twice.sched\";\n\nscheduler fifo {", 1);
+    let policy =
+        policy.replacen("event schedule {", "event schedule { int two = twice(|ready|); if (two > 9) yielded++;", 1);
+    let policy = policy.replacen("data {", "data {\n    int yielded;", 1);
+    fs::write(path("theirs/fifo.sched"), &policy).unwrap();
+    let twice = "use \"one/once.sched\";\n\nfunction int twice(int n) { return 2 * once(n); }\n";
+    fs::write(path("theirs/of/twice.sched"), twice).unwrap();
+    fs::write(path("theirs/of/one/once.sched"), "function int once(int n) { return n; }\n").unwrap();
+    for name in ["mine/first", "mine/second", "theirs/third"] {
+        let done = run(folder.path(), &["new", name, "--like", "theirs/fifo.sched"]);
+        assert!(done.status.success(), "{name}: {}", said(&done));
+        let checked = run(folder.path(), &["check", &format!("{name}.sched")]);
+        assert!(checked.status.success(), "{name}: {}", said(&checked));
+    }
+    assert_eq!(fs::read_to_string(path("mine/of/twice.sched")).unwrap(), twice);
+
+    fs::write(path("mine/of/twice.sched"), "function int twice(int n) { return n + n; }\n").unwrap();
+    let refused = run(folder.path(), &["new", "mine/fourth", "--like", "theirs/fifo.sched"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", said(&refused));
+    assert!(said(&refused).contains("--> mine/of/twice.sched"), "{}", said(&refused));
+    assert!(!path("mine/fourth.sched").exists());
+}
+
 /// What there is to say of the policy is said once, and of its own file.
 #[test]
 fn warnings_are_those_of_the_policy() {

@@ -11,7 +11,7 @@ use crate::files::all_new;
 use crate::frameworks;
 use crate::library::{self, Entry};
 use crate::next;
-use crate::used::{brought, of_policy};
+use crate::used::{brought, is_of_library, of_policy};
 use catapults_compiler::diagnostics::{Diagnostic, Diagnostics, Severity};
 use catapults_compiler::framework::Framework;
 use catapults_compiler::scenario::is_reserved;
@@ -20,7 +20,7 @@ use catapults_compiler::syntax;
 use catapults_compiler::vocabulary::At;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A policy and a scenario in which `NAME` stands for the name. Handlers and lines about events that a host lacks are
 /// left out.
@@ -31,32 +31,41 @@ pub fn new(console: &Console, arguments: &New) -> Result<(), Failure> {
     is_free(&arguments.name, name)?;
     let framework = frameworks::find(console, &arguments.framework.framework)?.framework;
     let begun = match &arguments.like {
-        None => Begun { text: of_framework(START.0, &framework), scenario: Some(START.1.replace("NAME", name)) },
+        None => {
+            let scenario = Some(START.1.replace("NAME", name));
+            Begun { text: of_framework(START.0, &framework), scenario, used: Vec::new() }
+        }
         Some(like) => Begun::like(console, like, &framework)?,
     };
     // What is written is what has been compiled, and simulated.
     let policy = begun.named(name, &framework);
     // The name has no ending that this would replace.
     let [policy_file, scenario_file] = ["sched", "scenario"].map(|ending| arguments.name.with_extension(ending));
-    let source = brought(Source::new(policy_file.display().to_string(), policy.as_str()), &policy_file);
+    // What it uses is not beside it yet.
+    let beside = arguments.like.as_deref().filter(|_| !begun.used.is_empty()).unwrap_or(&policy_file);
+    let source = brought(Source::new(policy_file.display().to_string(), policy.as_str()), beside);
     let (verified, _) = catapults_compiler::compile(&source, &framework).map_err(|errors| {
         console.diagnostics(&source, &errors);
         Failure::Said
     })?;
     let scenario = scenario::of(console, begun.scenario.as_deref(), &verified, &framework)?;
-    let files = [(&*policy_file, &*policy), (&*scenario_file, &*scenario)];
+    let used = begun.used_beside(&policy_file)?;
+    let mut files = vec![(&*policy_file, &*policy), (&*scenario_file, &*scenario)];
+    files.extend(used.iter().map(|(path, text)| (path.as_path(), *text)));
     all_new(&files, &unmade, || {
         let framework = arguments.framework.framework.as_str();
-        console.result(&made(&policy_file.display().to_string(), &scenario_file.display().to_string(), framework))
+        let copied = used.iter().map(|(path, _)| format!("{}: functions that it uses\n", path.display()));
+        let (policy, scenario) = (policy_file.display().to_string(), scenario_file.display().to_string());
+        console.result(&made(&policy, &scenario, &copied.collect::<String>(), framework))
     })
 }
 
-/// What was made, and what to do with it.
-fn made(policy: &str, scenario: &str, framework: &str) -> String {
+/// What was made, and what to do with it. `copied`: lines about what came with the policy.
+fn made(policy: &str, scenario: &str, copied: &str, framework: &str) -> String {
     let option: &[&str] = if framework == "native" { &[] } else { &["--framework", framework] };
     let next = [["check", policy], ["sim", scenario], ["test", scenario]].map(|command| [&command, option].concat());
     format!(
-        "{policy}: a policy to start from\n{scenario}: what threads do under it, and what is expected\n\n\
+        "{policy}: a policy to start from\n{scenario}: what threads do under it, and what is expected\n{copied}\n\
          Next: is it safe to run, what does it do, and is that as expected?\n\n{}",
         next::lines(&next)
     )
@@ -67,6 +76,8 @@ struct Begun {
     text: String,
     /// Scenarios that may be for it.
     scenario: Option<String>,
+    /// Files whose functions it uses, and that are not in the library: their paths below its folder, and their texts.
+    used: Vec<(PathBuf, String)>,
 }
 
 impl Begun {
@@ -78,14 +89,34 @@ impl Begun {
             is_for(entry, framework)?;
             // How long it is in another language is said of the library's own.
             let lines = entry.policy.split_inclusive('\n').filter(|line| !line.starts_with("// Bossa:"));
-            return Ok(Begun { text: lines.collect(), scenario: entry.scenario.map(str::to_owned) });
+            let scenario = entry.scenario.map(str::to_owned);
+            return Ok(Begun { text: lines.collect(), scenario, used: Vec::new() });
         }
         // What there is to say of it points to the file as it is.
         let source = read_source(like)?;
         compile_source(console, like, &source, framework)?;
         let beside = Some(like.with_extension("scenario")).filter(|path| path.is_file());
         let scenario = beside.and_then(|path| read_source(&path).ok()).map(|source| source.text);
-        Ok(Begun { text: source.text, scenario })
+        let used = local(&source, like);
+        Ok(Begun { text: source.text, scenario, used })
+    }
+
+    /// The files that it uses and that are not there yet, for the folder of the new policy.
+    fn used_beside(&self, policy: &Path) -> Result<Vec<(PathBuf, &str)>, Failure> {
+        let folder = policy.parent().unwrap_or(Path::new(""));
+        let mut wanted = Vec::new();
+        for (below, text) in &self.used {
+            let file = folder.join(below);
+            match fs::read(&file) {
+                Ok(there) if there == text.as_bytes() => continue,
+                Ok(_) => return Err(other(&file)),
+                Err(_) => wanted.push((file, text.as_str())),
+            }
+        }
+        for folder in wanted.iter().filter_map(|(file, _)| file.parent()).filter(|path| !path.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(|error| unmade(folder, &error))?;
+        }
+        Ok(wanted)
     }
 
     /// The policy under another name: that of its scheduler, and in the first line of its comment.
@@ -99,6 +130,14 @@ impl Begun {
             None => renamed,
         }
     }
+}
+
+/// What a policy uses of files below its own folder.
+fn local(source: &Source, policy: &Path) -> Vec<(PathBuf, String)> {
+    let folder = if is_standard_input(policy) { None } else { policy.parent() };
+    let below = |name: &str| Path::new(name).strip_prefix(folder.unwrap_or(Path::new(""))).ok().map(Path::to_path_buf);
+    let known = source.used().filter(|file| !is_of_library(file.name));
+    known.filter_map(|file| Some((below(file.name)?, file.text.to_owned()))).collect()
 }
 
 /// The library is for hosts that have what it uses.
@@ -187,6 +226,12 @@ fn is_free(path: &Path, name: &str) -> Result<(), Failure> {
 fn exists(file: &Path, name: &str) -> Failure {
     let help = format!("nothing was written: give another name, such as `{name}_2`, or move what is there");
     Failure::of_file("E0520", file, "a file of this name exists already", help)
+}
+
+/// A file that the new policy would use instead of the one that it is to use.
+fn other(file: &Path) -> Failure {
+    let help = "nothing was written: choose another folder, `catapults new FOLDER/NAME`, or move what is there";
+    Failure::of_file("E0520", file, "a file of this name exists already, and the new policy would use it", help)
 }
 
 /// Why a new file could not be made. One that came in the meantime is no other case than one that was there.

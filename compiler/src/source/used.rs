@@ -72,6 +72,11 @@ impl Source {
         self.uses.files.iter().rev().find(|used| used.start <= place)
     }
 
+    /// The files that it uses, and that these use.
+    pub fn used(&self) -> impl Iterator<Item = File<'_>> {
+        self.uses.files.iter().map(|used| self.file(used.start))
+    }
+
     /// The file that a place is in.
     pub fn file(&self, place: u32) -> File<'_> {
         match self.used_at(place) {
