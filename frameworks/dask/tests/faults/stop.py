@@ -1,0 +1,58 @@
+"""Workers are stopped, some for so long that the scheduler gives them up, and then continued or killed. Run by `catapults run`."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from distributed import Client
+
+from support.trial import Trial, trial, until
+
+POLICIES = ("least_loaded", "fifo")
+TASKS = 1000
+#: How often a worker is stopped while others compute some tasks, and how often until it is given up.
+BRIEFLY, FOR_LONG = 3, 3
+#: How many tasks are done meanwhile.
+SOME = 30
+
+
+def briefly(of: Trial) -> None:
+    """It may be given up even so, where the others are slow: that makes no difference."""
+    process = of.victim()
+    os.kill(process, signal.SIGSTOP)
+    enough = min(of.done() + SOME, of.tasks)
+    until(lambda: of.done() >= enough or given_up(of, process))
+    of.recovered(process)
+    os.kill(process, signal.SIGCONT)
+
+
+def for_long(of: Trial, end: signal.Signals) -> None:
+    process = of.victim()
+    os.kill(process, signal.SIGSTOP)
+    until(lambda: given_up(of, process))
+    of.kills += 1
+    # One that goes on finds that nobody waits for it.
+    os.kill(process, end)
+
+
+def given_up(of: Trial, process: int) -> bool:
+    return process not in of.workers().values()
+
+
+def main() -> None:
+    with Client() as client, trial(client, TASKS) as of:
+        kinds = [briefly] * BRIEFLY + [for_long] * FOR_LONG
+        of.random.shuffle(kinds)
+        ends = [signal.SIGCONT, signal.SIGKILL]
+        for share, kind in zip(of.moments(len(kinds)), kinds, strict=True):
+            of.reach(share)
+            if kind is briefly:
+                briefly(of)
+            else:
+                ends.reverse()
+                for_long(of, ends[0])
+
+
+if __name__ == "__main__":
+    main()
