@@ -207,6 +207,17 @@ class OfNodes(unittest.TestCase):
             self.engine.finish(key)
         self.assertEqual((self.engine.decisions(), self.loads()), ([], [0, 0, 0]))
 
+    def test_who_could_not_compute_when_something_came_is_asked_later(self) -> None:
+        for name in "ab":
+            self.engine.arrive(name)
+        for key in "12":
+            self.engine.submit(key, {})
+        # `b` is refused the last task of `a`, and then neither can compute for a while.
+        self.assertEqual(self.engine.decisions(), [("a", "1")])
+        self.engine.submit("3", {})
+        self.assertEqual(self.engine.decisions(lambda name: False), [])
+        self.assertEqual(self.engine.decisions(lambda name: name == "b"), [("b", "2")])
+
     def test_numbers_are_the_lowest_that_are_free(self) -> None:
         for name in "abc":
             self.engine.arrive(name)
