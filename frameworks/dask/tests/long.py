@@ -1,7 +1,8 @@
 """The long form of `cluster.py`: each fault of `faults` under each of its policies. Usage: python long.py CATAPULTS FOLDER
 
-A file of `faults` is a program that makes something fail while a cluster computes. It says under which POLICIES, and, with OWN, that it
-starts the cluster itself. SEED=n: the same random instants again. The status is 0 if nothing was lost or wrong.
+A file of `faults` is a program that makes something fail while a cluster computes TASKS. It says under which POLICIES, with OWN that it
+starts the cluster itself, and with SETTINGS what else is in its environment. SEED=n: the same random instants again. The status is 0 if
+nothing was lost or wrong.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,12 +29,10 @@ POLICIES = (TESTS / "policies", DASK.parent.parent / "policies")
 #: may take together, in seconds.
 GRACE, MOST = 60, 1200
 
-ENVIRONMENT = {
+SETTINGS = {
     "CATAPULTS_DASK_WORKERS": "3",
     "PYTHONPATH": f"{TESTS}:{DASK}",
     "SEED": SEED,
-    # The least that Dask can do with as few workers.
-    "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s",
     # It says a lot of what is usual here.
     "DASK_LOGGING__DISTRIBUTED": "critical",
 }
@@ -44,17 +44,18 @@ def main() -> None:
     began = time.monotonic()
     total, failed = Tally(), False
     for fault, policy in trials():
-        name = f"{fault.__name__.rpartition('.')[2]} under {policy}"
-        left = began + MOST - time.monotonic()
         at = time.monotonic()
-        status, output = ended(command(fault, policy, catapults, folder), min(PATIENCE + GRACE, left))
-        tally = next((found for line in reversed(output.splitlines()) if (found := Tally.read(line))), None)
-        say(f"{name}: {tally or 'no tally'} ({time.monotonic() - at:.0f} s)")
+        seconds = min(PATIENCE + GRACE, began + MOST - at)
+        status, output, errors = ended(command(fault, policy, catapults, folder), settings(fault), seconds)
+        tally = Tally.read(output)
+        name = f"{fault.__name__.rpartition('.')[2]} under {policy}"
+        say(f"{name}, {time.monotonic() - at:.0f} s")
+        say(textwrap.indent(output.rstrip(), "    "))
         if status != 0 or tally is None:
             failed = True
-            say(f"{output}{name}: exit status {status}")
+            say(f"{errors}{name}: exit status {status}")
         # What says nothing has lost all.
-        total += tally or Tally(fault.TASKS, 0, 0, fault.TASKS, 0)
+        total += tally or Tally(tasks=fault.TASKS, lost=fault.TASKS)
     say(f"cluster: done twice {total.twice}, SEED={SEED}, {time.monotonic() - began:.0f} s")
     say(f"cluster: {total.summary}")
     sys.exit(failed or total.lost + total.wrong > 0)
@@ -80,24 +81,28 @@ def command(fault: ModuleType, policy: str, catapults: str, folder: str) -> list
     return [*program, f"{folder}/{policy}.py"]
 
 
-def ended(program: list[str], seconds: float) -> tuple[int, str]:
-    """The status of a program, and what it has printed. After so many seconds it is ended, with all that it has started."""
+def settings(fault: ModuleType) -> dict[str, str]:
+    return {**os.environ, **SETTINGS, **getattr(fault, "SETTINGS", {})}
+
+
+def ended(program: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str, str]:
+    """The status of a program, what it has printed, and its errors. After so many seconds it is ended, with what it has started."""
     process = subprocess.Popen(
         program,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, **ENVIRONMENT},
+        env=environment,
     )
     try:
-        output, _ = process.communicate(timeout=max(seconds, 1))
+        output, errors = process.communicate(timeout=max(seconds, 1))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
-        output += f"not ended after {seconds:.0f} s\n"
-    return process.returncode, output
+        output, errors = process.communicate()
+        errors += f"not ended after {seconds:.0f} s\n"
+    return process.returncode, output, errors
 
 
 if __name__ == "__main__":

@@ -133,6 +133,17 @@ class OfOneScheduler(unittest.TestCase):
         self.engine.cancel("2")
         self.assertEqual(self.engine.next("a"), "4")
 
+    def test_tasks_outlive_an_error_of_a_handler(self) -> None:
+        for key in "123":
+            self.engine.submit(key, {})
+        self.assertEqual(self.engine.next("a"), "1")
+        self.engine.single.instance.schedule = lambda: 1 // 0
+        with self.assertLogs("catapults.dask", "ERROR") as logs:
+            self.assertEqual(self.engine.next("b"), "2")
+        self.assertIn("ZeroDivisionError", logs.output[0])
+        self.engine.finish("1")
+        self.assertEqual(self.engine.next("a"), "3")
+
     def test_what_a_worker_ran_goes_with_it(self) -> None:
         self.engine.submit("1", {})
         self.assertEqual(self.engine.next("a"), "1")

@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from distributed import Client
 
 from support.own import cluster
-from support.trial import WORKERS, Trial, trial, until
+from support.trial import GIVES_UP_SOON, WORKERS, Trial, say, trial, until
 
 POLICIES = ("per_processor_fifo", "fifo")
 OWN = True
+SETTINGS = GIVES_UP_SOON
 TASKS = 1000
 #: Cuts that last until others have computed some tasks, and cuts that last until a worker has been given up.
 BRIEFLY, FOR_LONG = 3, 3
@@ -92,6 +93,7 @@ def main() -> None:
         for share, for_long in zip(of.moments(len(kinds)), kinds, strict=True):
             of.reach(share)
             cut(of, for_long)
+        say(f"{BRIEFLY + FOR_LONG} workers cut off, {of.kills} given up")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ import signal
 
 from distributed import Client
 
-from support.trial import Trial, trial, until
+from support.trial import GIVES_UP_SOON, Trial, say, trial, until
 
 POLICIES = ("least_loaded", "fifo")
+SETTINGS = GIVES_UP_SOON
 TASKS = 1000
 #: How often a worker is stopped while others compute some tasks, and how often until it is given up.
 BRIEFLY, FOR_LONG = 3, 3
@@ -52,6 +53,7 @@ def main() -> None:
             else:
                 ends.reverse()
                 for_long(of, ends[0])
+        say(f"{BRIEFLY + FOR_LONG} workers stopped, {of.kills} given up")
 
 
 if __name__ == "__main__":

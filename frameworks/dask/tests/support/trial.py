@@ -23,6 +23,8 @@ WORKERS = int(os.environ.get("CATAPULTS_DASK_WORKERS", "3"))
 #: How long a trial may take, in seconds: what has not been computed then is lost.
 PATIENCE = int(os.environ.get("CLUSTER_PATIENCE", "240"))
 SEED = os.environ.get("SEED") or str(time.time_ns() % 1_000_000)
+#: For a fault of workers that Dask has to notice by itself: the least that it can do with as few workers.
+GIVES_UP_SOON = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s"}
 #: Policies with an order find three levels.
 LEVELS = 3
 
@@ -31,31 +33,32 @@ LEVELS = 3
 class Tally:
     """What has become of tasks. `kills` are workers that went: killed, or given up by the scheduler."""
 
+    twice: int = 0
     tasks: int = 0
     kills: int = 0
-    twice: int = 0
     lost: int = 0
     wrong: int = 0
 
-    LINE = re.compile(r"tasks (\d+), kills (\d+), done twice (\d+), lost (\d+), wrong (\d+)")
-
-    def __str__(self) -> str:
-        return f"tasks {self.tasks}, kills {self.kills}, done twice {self.twice}, lost {self.lost}, wrong {self.wrong}"
+    LINES = re.compile(r"done twice (\d+)\ncluster: tasks (\d+), kills (\d+), lost (\d+), wrong (\d+)\n$")
 
     @property
     def summary(self) -> str:
         return f"tasks {self.tasks}, kills {self.kills}, lost {self.lost}, wrong {self.wrong}"
 
+    def __str__(self) -> str:
+        """The last two lines of a program."""
+        return f"done twice {self.twice}\ncluster: {self.summary}"
+
+    @classmethod
+    def read(cls, output: str) -> Tally | None:
+        found = cls.LINES.search(output)
+        return cls(*map(int, found.groups())) if found else None
+
     def __add__(self, other: Tally) -> Tally:
         return Tally(*(mine + its for mine, its in zip(self.numbers(), other.numbers(), strict=True)))
 
     def numbers(self) -> tuple[int, ...]:
-        return self.tasks, self.kills, self.twice, self.lost, self.wrong
-
-    @classmethod
-    def read(cls, line: str) -> Tally | None:
-        found = cls.LINE.search(line)
-        return cls(*map(int, found.groups())) if found else None
+        return self.twice, self.tasks, self.kills, self.lost, self.wrong
 
 
 class Trial:
@@ -158,9 +161,9 @@ class Trial:
             number for number, value in self.results.items() if value != work.expected(number) or not times[number]
         ]
         return Tally(
+            sum(times.values()) - len(times),
             self.tasks + self.others,
             self.kills,
-            sum(times.values()) - len(times),
             self.tasks - len(self.results),
             len(wrong) + self.wrong,
         )
@@ -191,22 +194,29 @@ def trial(client: Client, tasks: int) -> Iterator[Trial]:
         of = Trial(client, tasks, Path(folder))
         signal.signal(signal.SIGALRM, out_of_patience)
         signal.alarm(PATIENCE)
-        failed = False
+        undone: int | None = None
         try:
             of.submit()
             yield of
             of.collect()
             of.complete()
-        except TimeoutError:
-            failed = True
-            say(f"after {PATIENCE} s, {of.done()} of {tasks} tasks are done; the workers are {of.workers()}")
+        except OutOfPatience:
+            undone = tasks - of.done()
+            say(f"after {PATIENCE} s, {tasks - undone} of {tasks} tasks are done; the workers are {of.workers()}")
         finally:
             signal.alarm(0)
         tally = of.tally()
+        if undone is not None:
+            # Those that are done have no result here, but they are not lost.
+            tally.lost = undone
     say(str(tally))
     # A cluster that does not end by itself is ended by whoever has started it.
-    sys.exit(failed or tally.lost + tally.wrong > 0)
+    sys.exit(undone is not None or tally.lost + tally.wrong > 0)
+
+
+class OutOfPatience(Exception):
+    pass
 
 
 def out_of_patience(*_: object) -> NoReturn:
-    raise TimeoutError
+    raise OutOfPatience
