@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import random
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from support.trial import WORKERS
@@ -23,6 +26,19 @@ def here(number: int) -> Sequence[str]:
     return ()
 
 
+def free_port(host: str) -> int:
+    """One that Linux gives to nobody who asks for any: it stays free while the scheduler is not there."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind((host, port))
+                return port
+            except OSError as wrong:
+                if wrong.errno != errno.EADDRINUSE:
+                    raise
+
+
 class Cluster:
     """`policy` is a translated one. A worker that ends is followed by another."""
 
@@ -30,7 +46,7 @@ class Cluster:
         self, policy: str, options: Sequence[str], host: str = "127.0.0.1", elsewhere: Elsewhere = here
     ) -> None:
         self.policy, self.options, self.host, self.elsewhere = policy, options, host, elsewhere
-        self.port = 0
+        self.port = free_port(host)
         self.closing = False
         self.running: dict[int, subprocess.Popen[bytes]] = {}
         self.start_scheduler()
@@ -46,7 +62,6 @@ class Cluster:
         self.address = self.scheduler.stdout.readline().strip()
         if not self.address:
             raise OSError("the scheduler has not started: what Python says of it is above")
-        self.port = int(self.address.rpartition(":")[2])
 
     def keep(self, number: int) -> None:
         """Keeps a worker there."""
@@ -68,7 +83,7 @@ class Cluster:
         self.scheduler.wait()
 
 
-@contextmanager
+@contextlib.contextmanager
 def cluster(
     policy: str, *options: str, host: str = "127.0.0.1", elsewhere: Elsewhere = here
 ) -> Iterator[Cluster]:
