@@ -69,13 +69,12 @@ def elsewhere(number: int) -> Sequence[str]:
 
 
 def cut(of: Trial, for_long: bool) -> None:
-    process = of.victim()
-    there = next(where for where, its in of.workers().items() if its == process)
-    number = next(number for number in range(WORKERS) if f"//{address(number)}:" in there)
+    worker = of.victim()
+    number = next(number for number in range(WORKERS) if f"//{address(number)}:" in worker.address)
     enough = min(of.done() + SOME, of.tasks)
     ip("link", "set", f"outer{number}", "down")
-    until(lambda: there not in of.workers() or (not for_long and of.done() >= enough))
-    of.recovered(process)
+    until(lambda: of.given_up(worker) or (not for_long and of.done() >= enough))
+    of.recovered(worker)
     # One that has been given up finds that nobody waits for it.
     ip("link", "set", f"outer{number}", "up")
 

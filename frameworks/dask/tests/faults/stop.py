@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 
 from distributed import Client
@@ -20,25 +19,21 @@ SOME = 30
 
 def briefly(of: Trial) -> None:
     """It may be given up even so, where the others are slow: that makes no difference."""
-    process = of.victim()
-    os.kill(process, signal.SIGSTOP)
+    worker = of.victim()
+    worker.send(signal.SIGSTOP)
     enough = min(of.done() + SOME, of.tasks)
-    until(lambda: of.done() >= enough or given_up(of, process))
-    of.recovered(process)
-    os.kill(process, signal.SIGCONT)
+    until(lambda: of.done() >= enough or of.given_up(worker))
+    of.recovered(worker)
+    worker.send(signal.SIGCONT)
 
 
 def for_long(of: Trial, end: signal.Signals) -> None:
-    process = of.victim()
-    os.kill(process, signal.SIGSTOP)
-    until(lambda: given_up(of, process))
+    worker = of.victim()
+    worker.send(signal.SIGSTOP)
+    until(lambda: of.given_up(worker))
     of.kills += 1
     # One that goes on finds that nobody waits for it.
-    os.kill(process, end)
-
-
-def given_up(of: Trial, process: int) -> bool:
-    return process not in of.workers().values()
+    worker.send(end)
 
 
 def main() -> None:

@@ -9,11 +9,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from distributed import Client
 
@@ -61,6 +61,18 @@ class Tally:
         return self.twice, self.tasks, self.kills, self.lost, self.wrong
 
 
+class Worker(NamedTuple):
+    """The number of a process alone may be that of another one later."""
+
+    address: str
+    process: int
+
+    def send(self, what: signal.Signals) -> None:
+        # It may have ended by itself: what comes of it is the same.
+        with suppress(ProcessLookupError):
+            os.kill(self.process, what)
+
+
 class Trial:
     """The tasks have the numbers from 0. Whoever makes something fail counts it here."""
 
@@ -70,8 +82,8 @@ class Trial:
         self.journal = work.Journal(folder / "journal")
         self.futures: dict[int, Any] = {}
         self.results: dict[int, int] = {}
-        #: Processes of workers that have been made to fail.
-        self.struck: set[int] = set()
+        #: Those that have been made to fail.
+        self.struck: set[Worker] = set()
         self.kills = self.others = self.wrong = 0
 
     def submit(self) -> None:
@@ -103,12 +115,12 @@ class Trial:
         """So many random instants, as shares of the tasks."""
         return sorted(self.random.uniform(0.05, 0.85) for _ in range(number))
 
-    def victim(self) -> int:
-        """The process of a random worker that nothing has happened to."""
-        untouched: list[int] = []
+    def victim(self) -> Worker:
+        """A random worker that nothing has happened to."""
+        untouched: list[Worker] = []
 
         def any_untouched() -> bool:
-            untouched[:] = sorted(set(self.workers().values()) - self.struck)
+            untouched[:] = sorted(self.workers() - self.struck)
             return bool(untouched)
 
         until(any_untouched)
@@ -116,24 +128,27 @@ class Trial:
         self.struck.add(chosen)
         return chosen
 
-    def recovered(self, process: int) -> None:
+    def recovered(self, worker: Worker) -> None:
         """A victim is as good as any other again, unless the scheduler has given it up."""
-        if process in self.workers().values():
-            self.struck.discard(process)
-        else:
+        if self.given_up(worker):
             self.kills += 1
+        else:
+            self.struck.discard(worker)
+
+    def given_up(self, worker: Worker) -> bool:
+        return worker not in self.workers()
 
     def kill(self) -> None:
-        os.kill(self.victim(), signal.SIGKILL)
+        self.victim().send(signal.SIGKILL)
         self.kills += 1
 
-    def workers(self) -> dict[str, int]:
-        """The processes of the workers that the scheduler knows, by their addresses."""
-        return dict(self.client.run_on_scheduler(processes))
+    def workers(self) -> set[Worker]:
+        """Those that the scheduler knows."""
+        return {Worker(*of) for of in self.client.run_on_scheduler(known_workers)}
 
     def complete(self) -> None:
         """Waits until there are as many workers as at first, none of them struck."""
-        until(lambda: len(set(self.workers().values()) - self.struck) == WORKERS)
+        until(lambda: len(self.workers() - self.struck) == WORKERS)
 
     def collect(self) -> None:
         """Takes the results of all tasks."""
@@ -173,8 +188,8 @@ def level_of(number: int) -> int:
     return number // work.GROUP % LEVELS
 
 
-def processes(dask_scheduler: Any) -> dict[str, int]:
-    return {worker.address: worker.pid for worker in dask_scheduler.workers.values()}
+def known_workers(dask_scheduler: Any) -> list[tuple[str, int]]:
+    return [(worker.address, worker.pid) for worker in dask_scheduler.workers.values()]
 
 
 def until(condition: Callable[[], bool]) -> None:
