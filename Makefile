@@ -57,7 +57,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults admission theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb unmodified linux ltp page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults admission theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb unmodified linux ltp cluster page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -344,6 +344,10 @@ REPEAT ?= 1
 ltp: setup-build ## Ask clauses of POSIX under NPTL and under policies, REPEAT=1 times; last line: posix: N differences of N verdicts
 	@$(MAKE) programs frameworks/native/all $(BUILD)/policies/fifo.so $(BUILD)/policies/round_robin.so $(BUILD)/policies/edf.so
 	@CATAPULTS_TESTED=$(CATAPULTS) cargo run --release --quiet --locked -p catapults-tests --bin ltp -- --repeat $(REPEAT)
+
+cluster: setup-build+dask ## Let workers of a cluster of Dask be killed, stopped and cut off while they compute; SEED=n: at the same instants; last line: cluster: tasks N, kills K, lost 0, wrong 0
+	@$(MAKE) programs
+	@$(MAKE) -C frameworks/dask cluster SEED=$(SEED)
 
 clean: ## Remove all that was built
 	@rm -rf $(BUILD) $(CARGO_TARGET_DIR)

@@ -138,6 +138,10 @@ class Engine:
             if waiting and self.anything():
                 ask_all(list(waiting), self.given)
         while self.refused_by_all and self.news:
+            for place in [place for place in self.refused_by_all if not able(place.name)]:
+                # The news of now is old once it can compute: it is asked as if nobody had refused it.
+                del self.refused_by_all[place]
+                self.fresh[place] = None
             victims = sorted(self.news, key=lambda place: (-place.load, place.number))
             self.news.clear()
             ask_all(list(self.refused_by_all), lambda place: self.given(place, victims))

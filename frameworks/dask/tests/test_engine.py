@@ -133,6 +133,17 @@ class OfOneScheduler(unittest.TestCase):
         self.engine.cancel("2")
         self.assertEqual(self.engine.next("a"), "4")
 
+    def test_tasks_outlive_an_error_of_a_handler(self) -> None:
+        for key in "123":
+            self.engine.submit(key, {})
+        self.assertEqual(self.engine.next("a"), "1")
+        self.engine.single.instance.schedule = lambda: 1 // 0
+        with self.assertLogs("catapults.dask", "ERROR") as logs:
+            self.assertEqual(self.engine.next("b"), "2")
+        self.assertIn("ZeroDivisionError", logs.output[0])
+        self.engine.finish("1")
+        self.assertEqual(self.engine.next("a"), "3")
+
     def test_what_a_worker_ran_goes_with_it(self) -> None:
         self.engine.submit("1", {})
         self.assertEqual(self.engine.next("a"), "1")
@@ -206,6 +217,17 @@ class OfNodes(unittest.TestCase):
         for key in "234":
             self.engine.finish(key)
         self.assertEqual((self.engine.decisions(), self.loads()), ([], [0, 0, 0]))
+
+    def test_who_could_not_compute_when_something_came_is_asked_later(self) -> None:
+        for name in "ab":
+            self.engine.arrive(name)
+        for key in "12":
+            self.engine.submit(key, {})
+        # `b` is refused the last task of `a`, and then neither can compute for a while.
+        self.assertEqual(self.engine.decisions(), [("a", "1")])
+        self.engine.submit("3", {})
+        self.assertEqual(self.engine.decisions(lambda name: False), [])
+        self.assertEqual(self.engine.decisions(lambda name: name == "b"), [("b", "2")])
 
     def test_numbers_are_the_lowest_that_are_free(self) -> None:
         for name in "abc":
