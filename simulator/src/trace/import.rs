@@ -276,17 +276,25 @@ impl<W: Write + Seek> Import<W> {
             Some(runs) if runs != from.number => {
                 Some(format!("{} leaves processor {number}, where {} runs", called(from.number), called(runs)))
             }
-            Some(_) | None => None,
+            Some(_) => None,
+            None => self
+                .runs_elsewhere(from.number, number)
+                .map(|there| format!("{} runs on processor {there}, and leaves {number}", called(from.number))),
         };
-        let elsewhere = match self.threads.get(&to.number) {
-            Some(Known::Running(there)) if *there != number && to.number != 0 => self
-                .processors
-                .get(there)
-                .filter(|processor| processor.runs == Some(to.number))
-                .map(|_| format!("{} runs on processor {there}, and begins to run on {number}", called(to.number))),
-            Some(Known::Running(_) | Known::Ready | Known::Waiting | Known::Lost) | None => None,
-        };
+        let elsewhere = self
+            .runs_elsewhere(to.number, number)
+            .map(|there| format!("{} runs on processor {there}, and begins to run on {number}", called(to.number)));
         goes_back.or(left).or(elsewhere)
+    }
+
+    /// The processor, another than this one, on which a thread is known to run.
+    fn runs_elsewhere(&self, thread: u32, here: u16) -> Option<u16> {
+        match self.threads.get(&thread) {
+            Some(Known::Running(there)) if *there != here && thread != 0 => {
+                self.processors.get(there).filter(|processor| processor.runs == Some(thread)).map(|_| *there)
+            }
+            Some(Known::Running(_) | Known::Ready | Known::Waiting | Known::Lost) | None => None,
+        }
     }
 
     /// Then only the threads that run on other processors are known.

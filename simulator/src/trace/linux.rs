@@ -327,6 +327,10 @@ fn latency(word: &str) -> Option<u16> {
 
 fn event(line: &str, numbering: Numbering) -> Option<Event<'_>> {
     let Found { name, time, processor, what } = found(line)?;
+    // Where the end of a line is missing, the next event would be a part of a name.
+    if found(what).is_some() {
+        return None;
+    }
     let what = if name == SWITCH {
         let (from, state, to) = switch(what)?;
         let state = number(state).map_or(state, |number| numbering.letter(number));

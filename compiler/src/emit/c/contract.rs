@@ -247,10 +247,11 @@ impl Unit<'_> {
         if self.policy.uses_now() {
             let _ = writeln!(text, "#define CATAPULTS_NOW{given} {of}{}", names.now);
         }
-        if self.policy.refuses() && names.host.contract == Contract::Small {
+        let is_small = names.host.contract == Contract::Small;
+        if self.policy.refuses() && is_small {
             text.push_str("#define CATAPULTS_CAN_REFUSE\n");
         }
-        if self.policy.tells() {
+        if self.policy.tells() && (is_small || names.host.memory == Memory::Arena) {
             let _ = writeln!(text, "#define CATAPULTS_TOLD{given} {of}{}", names.told);
         }
         if self.policy.uses_random() {

@@ -230,10 +230,22 @@ fn contradictions_have_a_place() {
     let other = [switch(0, "1.0", 0, 1), switch(0, "1.1", 2, 3), switch(0, "1.2", 0, 1)];
     let said = "thread 2 leaves processor 0, where thread 1 runs".to_owned();
     assert_eq!(first(&other), (2, Some((2, said))));
+    let unknown = [switch(0, "1.0", 0, 1), switch(1, "1.1", 1, 2)];
+    let said = "thread 1 runs on processor 0, and leaves 1".to_owned();
+    assert_eq!(first(&unknown), (1, Some((2, said))), "what ran on processor 1 is not known");
     let back = [switch(0, "1.0", 0, 1), switch(1, "0.9", 0, 2), switch(0, "0.8", 1, 0)];
     assert_eq!(first(&back), (1, Some((3, "the time goes back on processor 0".to_owned()))));
     let lost = [switch(0, "1.0", 0, 1), "CPU:0 [LOST 3 EVENTS]\n".to_owned(), switch(0, "1.1", 2, 3)];
     assert_eq!(first(&lost), (0, None), "it may have been so");
+}
+
+/// Events that stand in one line, because the end of a line is missing or none that is known, are not taken for a name.
+#[test]
+fn events_in_one_line_are_unreadable() {
+    let one = "x [000] 1.0: sched_switch: prev_comm=a prev_pid=1 prev_prio=1 prev_state=S ==> next_comm=b next_pid=2 next_prio=1";
+    let two = "x [000] 1.1: sched_waking: comm=c pid=3 prio=1 target_cpu=000";
+    let (imported, _) = imported(&format!("{one}\n{one}\r{two}\n{two}\n"));
+    assert_eq!((imported.events, imported.unreadable), (2, 1));
 }
 
 #[test]
