@@ -14,7 +14,7 @@
  *   other            the kernel: SCHED_OTHER
  *
  * The caller pins the process to a processor. Prints a line for each thread: `name jobs missed worst`, where `worst` is
- * by how many nanoseconds the worst job was after its deadline, or, if negative, before it. Exit status 3: the kernel
+ * by how many microseconds the worst job was after its deadline, or, if negative, before it. Exit status 3: the kernel
  * refuses what HOST needs, and the reason is on standard error.
  *
  * With `liar` one thread tells its budget as before, and each tenth of its jobs computes for longer than its whole
@@ -287,6 +287,6 @@ int main(int count, char **arguments) {
     else
         under_kernel();
     for (int i = 0; i < TASKS; i++)
-        printf("%s %d %d %lld\n", tasks[i].name, tasks[i].jobs, tasks[i].missed, (long long)tasks[i].worst);
+        printf("%s %d %d %lld\n", tasks[i].name, tasks[i].jobs, tasks[i].missed, (long long)(tasks[i].worst / US));
     return EXIT_SUCCESS;
 }
