@@ -107,9 +107,6 @@ mod tests {
 
     #[test]
     fn honest_threads_are_counted_together() {
-        let threads = ["fast 100 1 -5", "liar 50 50 900", "slow 20 2 30"].map(|line| Thread::read(line));
-        let threads = threads.into_iter().collect::<Result<Vec<Thread>>>();
-        assert!(threads.is_err(), "a job that was counted as late was early in all");
         let threads = ["fast 100 1 5", "liar 50 50 900", "slow 20 2 30"].map(|line| Thread::read(line).unwrap());
         let repeat = Repeat { threads: threads.into(), stolen: 0.0 };
         assert_eq!(repeat.honest(), Counted { jobs: 120, missed: 3, worst: 30 });
