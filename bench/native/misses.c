@@ -213,12 +213,14 @@ static void lift_limit(void) {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, NULL);
+    char before[sizeof limit_before] = "";
     FILE *file = fopen(limit_file, "r");
-    if (!file || !fgets(limit_before, sizeof limit_before, file))
+    if (!file || !fgets(before, sizeof before, file))
         refused(limit_file, errno);
     fclose(file);
-    atexit(restore_limit);
     set_limit("-1\n");
+    memcpy(limit_before, before, sizeof limit_before);
+    atexit(restore_limit);
 }
 
 static pthread_barrier_t all_are_there, all_may_begin;
@@ -251,9 +253,11 @@ static void under_kernel(void) {
     pthread_barrier_init(&all_may_begin, NULL, TASKS + 1);
     if (policy_of_kernel == SCHED_DEADLINE)
         lift_limit();
-    for (int i = 0; i < TASKS; i++)
-        if (pthread_create(&tasks[i].kernel_thread, NULL, run_kernel, &tasks[i]) != 0)
-            fail("no thread");
+    for (int i = 0; i < TASKS; i++) {
+        int error = pthread_create(&tasks[i].kernel_thread, NULL, run_kernel, &tasks[i]);
+        if (error != 0)
+            refused("no thread, or no memory that stays (pthread_create)", error);
+    }
     pthread_barrier_wait(&all_are_there);
     restore_limit();
     sigset_t none;
@@ -277,7 +281,7 @@ int main(int count, char **arguments) {
     for (int i = 0; i < TASKS; i++)
         tasks[i].jobs = (int)(seconds * SECOND / (double)tasks[i].period);
     bool ordinary = strcmp(host, "native-ordinary") == 0 || strcmp(host, "other") == 0;
-    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0 && !ordinary)
+    if (!ordinary && mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
         refused("pages cannot be kept in memory (mlockall)", errno);
     calibrate();
     if (strcmp(host, "native") == 0 && sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){50}) != 0)
