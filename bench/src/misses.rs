@@ -168,7 +168,7 @@ const HEADER: [&str; 9] = [
     "in all repeats",
     "latest, ms",
     "of all repeats",
-    "the other: missed per 10,000",
+    "who may lie: missed per 10,000",
     "latest, ms",
 ];
 

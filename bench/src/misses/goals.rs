@@ -9,10 +9,12 @@ use crate::results::Goal;
 pub fn of(rows: &[Row]) -> Vec<Goal> {
     let row = |scheduler: &str, liar: bool| rows.iter().find(|row| row.scheduler == scheduler && row.liar == liar);
     let honest = |scheduler: &str, liar: bool| row(scheduler, liar).map_or(f64::NAN, |row| row.missed(Repeat::honest));
+    // A bound that was measured has no more digits than are shown. Rounding both changes no order.
+    let rounded = |value: f64| (value * 100.0).round() / 100.0;
     let goal = |what: &str, value: f64, target: f64| Goal {
         what: format!("deadlines: {what}"),
-        value,
-        target,
+        value: rounded(value),
+        target: rounded(target),
         at_most: true,
         unit: "per 10,000",
         why: None,
