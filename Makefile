@@ -57,7 +57,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults admission theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb unmodified linux ltp cluster page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults admission theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb misses unmodified linux ltp cluster page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -159,6 +159,7 @@ test-bench:
 	@$(BUILD)/bin/catapults-bench experiments --short
 	@$(MAKE) -C bench/agreement all
 	@$(BUILD)/bin/catapults-bench agreement --short
+	@$(BUILD)/bin/catapults-bench misses --short
 	@$(call say,the distribution's programs under policies)
 	@$(BUILD)/bin/catapults-bench unmodified --short
 
@@ -319,6 +320,17 @@ weather: setup-build+demo+rabbit+freertos ## The weather station on every host: 
 mariadb: setup-build+demo+mariadb ## MariaDB as Debian has it, under the kernel's scheduler and under policies; last line: mariadb: reached N of M
 	@$(MAKE) programs frameworks
 	@$(BUILD)/bin/catapults-bench mariadb
+
+misses: setup-build+demo+freertos ## Jobs of a control workload that miss their deadlines, beside SCHED_DEADLINE (who is root) and FreeRTOS's priorities; last line: misses: reached N of M
+	@$(MAKE) misses-built
+	@$(BUILD)/bin/catapults-bench misses
+
+# No more than it takes.
+.PHONY: misses-built
+misses-built:
+	@$(MAKE) programs
+	@$(MAKE) frameworks/native/all $(BUILD)/policies/edf.so $(BUILD)/policies/rm.so $(BUILD)/policies/cbs.so
+	@$(MAKE) -C bench/native $(BUILD)/bench/misses-loaded
 
 unmodified: setup-build+demo+bench+mariadb+unmodified ## The distribution's programs under policies, each with load for SECONDS=5, must do what they do under NPTL; last line: unmodified: N of N
 	@$(MAKE) programs frameworks

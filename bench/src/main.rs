@@ -7,6 +7,7 @@ mod demo;
 mod experiments;
 mod files;
 mod mariadb;
+mod misses;
 mod others;
 mod place;
 mod process;
@@ -45,6 +46,8 @@ enum What {
     Agreement(agreement::Options),
     /// Compare MariaDB under the kernel's scheduler and under policies
     Mariadb(mariadb::Options),
+    /// Count the jobs that miss their deadlines under policies, beside those under SCHED_DEADLINE and under FreeRTOS's priorities
+    Misses(misses::Options),
     /// Run the distribution's programs under policies, and compare what they do with what they do under NPTL
     Unmodified(unmodified::Options),
     /// Run the weather station on every host, under the generic scheduler and under its own
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         What::Experiments(options) => experiments::run(&place, options),
         What::Agreement(options) => agreement::run(&place, options),
         What::Mariadb(options) => mariadb::run(&place, options),
+        What::Misses(options) => misses::run(&place, options),
         What::Unmodified(options) => unmodified::run(&place, options),
         What::Weather(options) => weather::run(&place, options),
     });

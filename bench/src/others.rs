@@ -51,14 +51,30 @@ pub fn at_rest(processors: &[usize]) -> Result<f64> {
     Ok(Reading::now(processors, 0.0)?.others_since(&before))
 }
 
+/// How much of a processor the machine beneath has taken until now, in seconds.
+///
+/// # Errors
+///
+/// As above.
+pub fn stolen(processor: usize) -> Result<f64> {
+    let statistics = std::fs::read_to_string("/proc/stat").context("cannot read /proc/stat")?;
+    let ticks = of_processor(&statistics, processor).and_then(|ticks| ticks.get(7).copied());
+    let ticks = ticks.with_context(|| format!("/proc/stat does not list the processor {processor}"))?;
+    Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
 /// Ticks of a processor in which programs ran, or the machine below had it. Interrupts are left out: most of them are for what
 /// server and client send to each other.
 fn used(statistics: &str, processor: usize) -> Option<u64> {
+    let ticks = of_processor(statistics, processor)?;
+    Some(ticks.get(..3)?.iter().sum::<u64>() + ticks.get(7)?)
+}
+
+/// user, nice, system, idle, waiting for a disk, interrupts, deferred interrupts, stolen
+fn of_processor(statistics: &str, processor: usize) -> Option<Vec<u64>> {
     let name = format!("cpu{processor} ");
     let line = statistics.lines().find_map(|line| line.strip_prefix(name.as_str()))?;
-    let ticks: Vec<u64> = line.split_whitespace().filter_map(|number| number.parse().ok()).collect();
-    // user, nice, system, idle, waiting for a disk, interrupts, deferred interrupts, stolen
-    Some(ticks.get(..3)?.iter().sum::<u64>() + ticks.get(7)?)
+    Some(line.split_whitespace().filter_map(|number| number.parse().ok()).collect())
 }
 
 #[cfg(test)]
