@@ -11,7 +11,7 @@
  *       is NULL unless CATAPULTS_TEXTS is defined. Called in the kernel, where nothing can block.
  *   configCATAPULTS_TASK_CREATED(task)
  *       The policy does not know the task, a TaskHandle_t, yet: the place to set what it imports of the task. Called in
- *       the kernel.
+ *       the kernel. The policy may refuse the task yet: keep no handle.
  *
  * A policy that refuses tasks (`fail` in `newthread`) is asked before the task can run. The kernel deletes a task that
  * is refused, xTaskCreate returns pdFAIL and sets the handle to NULL, xTaskCreateStatic returns NULL, and
@@ -129,7 +129,9 @@ struct catapults_task {
 
 #if defined(traceTASK_SWITCHED_IN) || defined(traceTASK_SWITCHED_OUT) || defined(traceMOVED_TASK_TO_READY_STATE) ||    \
     defined(traceTASK_CREATE) || defined(traceTASK_DELETE) || defined(traceTASK_SUSPEND) ||                            \
-    defined(traceTASK_DELAY) || defined(traceBLOCKING_ON_QUEUE_RECEIVE)
+    defined(traceTASK_DELAY) || defined(traceBLOCKING_ON_QUEUE_RECEIVE) ||                                             \
+    defined(tracePOST_MOVED_TASK_TO_READY_STATE) || defined(traceENTER_xTaskCreate) ||                                 \
+    defined(traceRETURN_xTaskCreate) || defined(traceRETURN_xTaskDelayUntil)
 #error "Catapults: something else has taken the kernel's trace hooks; a policy needs them"
 #endif
 

@@ -148,11 +148,11 @@ static void catapults_record(unsigned event, const struct catapults_thread *t) {
         catapults_record_name(t);
 }
 
-/* The policy does not admit it. */
-__attribute__((unused)) static void catapults_record_refused(const struct catapults_thread *t) {
+/* The policy does not admit it, by this line. */
+__attribute__((unused)) static void catapults_record_refused(const struct catapults_thread *t, uint32_t line) {
     if (catapults_recorded)
         return;
-    catapults_append(TRACE_REFUSED, 0, CATAPULTS_EVENT_newthread, t);
+    catapults_append(TRACE_REFUSED, 0, CATAPULTS_EVENT_newthread, t)->line = line;
     catapults_record_name(t);
 }
 
@@ -175,13 +175,13 @@ const void *catapults_trace_end(size_t *bytes) {
 #define CATAPULTS_RECORD_START(seed) catapults_record_start(seed)
 #define CATAPULTS_RECORD(event, t) catapults_record(CATAPULTS_EVENT_##event, t)
 #define CATAPULTS_RECORD_ALONE(kind, t) catapults_record_alone(kind, t)
-#define CATAPULTS_RECORD_REFUSED(t) catapults_record_refused(t)
+#define CATAPULTS_RECORD_REFUSED(t, line) catapults_record_refused(t, line)
 #define CATAPULTS_RECORD_OUT(line) catapults_record_out(line)
 #else
 #define CATAPULTS_RECORD_START(seed) ((void)(seed))
 #define CATAPULTS_RECORD(event, t) ((void)0)
 #define CATAPULTS_RECORD_ALONE(kind, t) ((void)0)
-#define CATAPULTS_RECORD_REFUSED(t) ((void)0)
+#define CATAPULTS_RECORD_REFUSED(t, line) ((void)0)
 #define CATAPULTS_RECORD_OUT(line) ((void)0)
 #endif
 

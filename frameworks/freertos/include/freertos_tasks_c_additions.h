@@ -23,12 +23,12 @@
 #include "catapults/random.h"
 
 /* What the kernel's hooks keep of a thread. */
-#define CATAPULTS_MEMBER 0x1    /* a thread of the policy, unlike the idle task and the timer task */
-#define CATAPULTS_SUSPENDED 0x2 /* the policy was told suspend_thread of it last */
-#define CATAPULTS_STREAM 0x4    /* if it waits, then for a stream or message buffer */
-#define CATAPULTS_JOB 0x8       /* it waits for its next job */
-#define CATAPULTS_REFUSED 0x10  /* no thread: the policy does not want it, and it is on its way out */
-#define CATAPULTS_IN_VAIN 0x20  /* the task that it creates just now is refused */
+#define CATAPULTS_MEMBER 0x1           /* a thread of the policy, unlike the idle task and the timer task */
+#define CATAPULTS_SUSPENDED 0x2        /* the policy was told suspend_thread of it last */
+#define CATAPULTS_STREAM 0x4           /* if it waits, then for a stream or message buffer */
+#define CATAPULTS_JOB 0x8              /* it waits for its next job */
+#define CATAPULTS_REFUSED 0x10         /* no thread: the policy does not want it, and it is on its way out */
+#define CATAPULTS_CREATES_REFUSED 0x20 /* the task that it creates just now is refused */
 
 #define CATAPULTS_THREAD_OF(task) ((struct catapults_thread *)&(task)->xTLSBlock.policy)
 #define CATAPULTS_TASK_OF(thread) ((TCB_t *)(void *)((char *)(thread) - offsetof(TCB_t, xTLSBlock.policy)))
@@ -43,8 +43,8 @@ static struct {
     bool out;          /* a guard has failed */
     uint32_t last;     /* number of the youngest thread */
 #ifdef CATAPULTS_CAN_REFUSE
-    TCB_t *first;                         /* before the scheduler starts: the current task before the new one, */
-    bool in_vain;                         /* and whether the new one is refused */
+    TCB_t *current_before;                /* before the scheduler starts: the current task before the new one, */
+    bool refused_before_start;            /* and whether the new one is refused */
     List_t refused;                       /* tasks on their way out, so that the kernel cannot choose them */
     const struct catapults_stop *refusal; /* the last; NULL: none yet */
 #endif
@@ -135,21 +135,15 @@ static void catapults_start(void) {
 #endif
 }
 
-/*
- * The job begins that was to be released at this tick, which is now, or was, or will be if the delay was aborted. The
- * thread waits for that, or is late.
- */
-static void catapults_begin_job(struct catapults_thread *t, TickType_t release) {
+/* The job begins that was released so many ticks ago; below 0: that will be, because something ended its delay. */
+static void catapults_begin_job(struct catapults_thread *t, int64_t ticks) {
 #ifdef CATAPULTS_THREADIMPORT_release
-    const TickType_t since = xTickCount - release, until = release - xTickCount;
-    const catapults_time tick = 1000000000u / configTICK_RATE_HZ;
-    CATAPULTS_THREADIMPORT_release(t) = since <= until ? catapults_now() - (catapults_time)since * tick
-                                                       : catapults_now() + (catapults_time)until * tick;
+    CATAPULTS_THREADIMPORT_release(t) = catapults_now() - ticks * (1000000000u / configTICK_RATE_HZ);
 #endif
 #ifdef CATAPULTS_HANDLER_release
     CATAPULTS_TELL(release, "release", t);
 #endif
-    (void)t, (void)release;
+    (void)t, (void)ticks;
 }
 
 /* ---- Hooks ------------------------------------------------------------------------------------------------------- */
@@ -188,12 +182,13 @@ void catapults_hook_created(TCB_t *task) {
         t->state = CATAPULTS_REFUSED;
         task->uxPriority = tskIDLE_PRIORITY; /* so the kernel does not switch for it */
         if (xSchedulerRunning == pdFALSE) {
-            pxCurrentTCB = catapults.first;
-            catapults.in_vain = true;
+            pxCurrentTCB = catapults.current_before;
+            catapults.refused_before_start = true;
         } else {
-            CATAPULTS_THREAD_OF(pxCurrentTCB)->state |= CATAPULTS_IN_VAIN;
+            t->walk = CATAPULTS_THREAD_OF(pxCurrentTCB);
+            t->walk->state |= CATAPULTS_CREATES_REFUSED;
         }
-        CATAPULTS_RECORD_REFUSED(t);
+        CATAPULTS_RECORD_REFUSED(t, stop->line);
         return;
     }
 #endif
@@ -205,7 +200,7 @@ void catapults_hook_created(TCB_t *task) {
 /* Before the scheduler starts, the kernel makes a new task the current one before it tells of it. */
 void catapults_hook_creates(void) {
     if (xSchedulerRunning == pdFALSE)
-        catapults.first = pxCurrentTCB;
+        catapults.current_before = pxCurrentTCB;
 }
 
 /*
@@ -225,15 +220,15 @@ void catapults_hook_filed(TCB_t *task) {
  * the answer is with the one that creates: the current task, if there is one.
  */
 bool catapults_hook_is_refused(void) {
-    bool refused = catapults.in_vain;
-    catapults.in_vain = false;
+    bool refused = catapults.refused_before_start;
+    catapults.refused_before_start = false;
     if (xSchedulerRunning == pdFALSE)
         return refused;
     struct catapults_thread *self = CATAPULTS_THREAD_OF(pxCurrentTCB);
-    refused = (self->state & CATAPULTS_IN_VAIN) != 0;
+    refused = (self->state & CATAPULTS_CREATES_REFUSED) != 0;
     if (refused) {
         taskENTER_CRITICAL();
-        self->state &= (uint8_t)~CATAPULTS_IN_VAIN;
+        self->state &= (uint8_t)~CATAPULTS_CREATES_REFUSED;
         taskEXIT_CRITICAL();
     }
     return refused;
@@ -247,7 +242,11 @@ void catapults_hook_ready(TCB_t *task) {
         return;
     if (t->state & CATAPULTS_JOB) {
         t->state &= (uint8_t)~CATAPULTS_JOB;
-        catapults_begin_job(t, listGET_LIST_ITEM_VALUE(&task->xStateListItem)); /* the tick that it was to wait for */
+        /* The tick that it was to wait for. It is now, or was, if the task was suspended; or it will be, if its delay
+         * was aborted, or suspending and resuming it ended that. The nearer one is meant. */
+        const TickType_t release = (TickType_t)listGET_LIST_ITEM_VALUE(&task->xStateListItem);
+        const TickType_t since = xTickCount - release, until = release - xTickCount;
+        catapults_begin_job(t, since <= until ? (int64_t)since : -(int64_t)until);
         if (catapults.out)
             return;
     }
@@ -302,17 +301,18 @@ void catapults_hook_blocks(enum catapults_wait what) {
     }
 }
 
-/* The current task: xTaskDelayUntil. */
+/* The current task: xTaskDelayUntil. So does the timer task wait, which is no thread. */
 void catapults_hook_ends_job(void) {
     catapults_hook_blocks(CATAPULTS_WAIT_SLEEP);
-    CATAPULTS_THREAD_OF(pxCurrentTCB)->state |= CATAPULTS_JOB;
+    if (catapults_is_thread(pxCurrentTCB))
+        CATAPULTS_THREAD_OF(pxCurrentTCB)->state |= CATAPULTS_JOB;
 }
 
 /* The current task: when xTaskDelayUntil was called, the tick had come already. */
 void catapults_hook_is_late(unsigned long long release) {
     taskENTER_CRITICAL();
     if (!catapults.out && catapults_is_thread(pxCurrentTCB)) {
-        catapults_begin_job(CATAPULTS_THREAD_OF(pxCurrentTCB), (TickType_t)release);
+        catapults_begin_job(CATAPULTS_THREAD_OF(pxCurrentTCB), (int64_t)(TickType_t)(xTickCount - (TickType_t)release));
         catapults_settle();
     }
     taskEXIT_CRITICAL();
@@ -337,8 +337,27 @@ void catapults_hook_suspended(TCB_t *task) {
         catapults_settle();
 }
 
+#ifdef CATAPULTS_CAN_REFUSE
+/*
+ * Somebody deletes a task in the midst of xTaskCreate, whose end would have deleted the one that is refused, and which
+ * the walk of that names. The idle task does so instead, as for one that has deleted itself.
+ */
+static void catapults_leave_to_idle(const struct catapults_thread *creator) {
+    ListItem_t *item = listGET_HEAD_ENTRY(&catapults.refused);
+    while (CATAPULTS_THREAD_OF((TCB_t *)listGET_LIST_ITEM_OWNER(item))->walk != creator)
+        item = listGET_NEXT(item);
+    (void)uxListRemove(item);
+    vListInsertEnd(&xTasksWaitingTermination, item);
+    ++uxDeletedTasksWaitingCleanUp;
+}
+#endif
+
 void catapults_hook_deleted(TCB_t *task) {
     struct catapults_thread *t = CATAPULTS_THREAD_OF(task);
+#ifdef CATAPULTS_CAN_REFUSE
+    if (t->state & CATAPULTS_CREATES_REFUSED)
+        catapults_leave_to_idle(t);
+#endif
     if (catapults.out || !catapults_is_thread(task))
         return;
     t->state = 0;

@@ -112,14 +112,15 @@ static void create(void) {
     if (slot) {
         UBaseType_t priority = random_below(4) ? 1 : random_below(4);
         TaskHandle_t task = NULL;
+        BaseType_t done = pdPASS;
         slot->deleted = slot->keep = false;
         slot->comes = true;
         slot->is_static = random_below(4) == 0;
         if (slot->is_static)
             task = xTaskCreateStatic(body, "static", STACK, slot, priority, slot->stack, &slot->record);
         else
-            xTaskCreate(body, "task", STACK, slot, priority, &task);
-        if (!task && !catapults_refusal())
+            done = xTaskCreate(body, "task", STACK, slot, priority, &task);
+        if (done == errCOULD_NOT_ALLOCATE_REQUIRED_MEMORY)
             abort();
         if (!slot->deleted)
             slot->task = task;
@@ -404,11 +405,11 @@ int main(int count, char **words) {
     stream = xStreamBufferCreate(8, 1);
     timer = xTimerCreate("timer", 1, random_below(2), NULL, timer_callback);
     create();
-    if (xTaskCreate(keeper, "keeper", STACK, NULL, 1, NULL) != pdPASS) {
-        if (!catapults_refusal())
-            return 1;
+    BaseType_t done = xTaskCreate(keeper, "keeper", STACK, NULL, 1, NULL);
+    if (done == pdFAIL)
         trace_end(); /* nothing would keep the others going */
-    }
+    if (done != pdPASS)
+        return 1;
     create();
     /* Before the scheduler starts, too. */
     if (slots[0].task)
