@@ -6,13 +6,11 @@ import sys
 
 from distributed import Client
 
-from faults.guard import out
+from faults.guard import outlived
 from support.own import cluster
-from support.trial import say, trial, until
 
 POLICIES = ("least_loaded", "fifo")
 OWN = True
-TASKS = 1000
 
 BROKEN = """
 from catapults_dask import modules
@@ -34,17 +32,8 @@ def main() -> None:
     broken = f"{policy.removesuffix('.py')}-broken.py"
     with open(broken, "w") as file:
         file.write(BROKEN.format(path=policy))
-    with (
-        cluster(broken, "--no-nanny") as own,
-        Client(own.address) as client,
-        trial(client, TASKS) as of,
-    ):
-        of.reach(0.1)
-        of.kill()
-        until(lambda: bool(client.run_on_scheduler(out)))
-        say(f"the policy is out after {of.done()} of {TASKS} tasks")
-        of.reach(0.7)
-        of.kill()
+    with cluster(broken, "--no-nanny") as own, Client(own.address) as client:
+        outlived(client)
 
 
 if __name__ == "__main__":
