@@ -45,6 +45,8 @@ pub struct Line {
     pub number: u64,
     /// Its beginning, without control characters.
     pub text: String,
+    /// What is wrong with it, in words, if that is known.
+    pub why: Option<String>,
 }
 
 /// An event that contradicts earlier ones.

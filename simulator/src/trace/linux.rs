@@ -10,6 +10,7 @@
 
 mod page;
 pub(super) mod states;
+mod unread;
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read, Seek, Write};
@@ -66,6 +67,7 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
         number += 1;
         let whole = String::from_utf8_lossy(&line);
         let Some(whole) = page.text(whole.trim_start_matches('\u{feff}')) else { continue };
+        let whole = with_spaces(whole.as_ref());
         let whole = whole.as_ref();
         let line = whole.trim();
         if imported.other_format.is_none() && imported.events == 0 {
@@ -86,7 +88,11 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
             Meaning::Lost { processor, events } => import.loses(processor, events),
             Meaning::Unreadable => {
                 imported.unreadable += 1;
-                imported.first_unreadable.get_or_insert_with(|| Line { number, text: shown(line) });
+                imported.first_unreadable.get_or_insert_with(|| Line {
+                    number,
+                    text: shown(line),
+                    why: unread::why(line),
+                });
             }
         }
     }
@@ -96,6 +102,11 @@ pub fn import_linux<R: BufRead, W: Write + Seek>(
     let done = import.finish()?;
     let Imported { events, others, unreadable, first_unreadable, other_format, .. } = imported;
     Ok(Imported { events, others, unreadable, first_unreadable, other_format, uncertain_states, ..done })
+}
+
+/// Editors and tables put tabs where tools print spaces.
+fn with_spaces(line: &str) -> Cow<'_, str> {
+    if line.contains('\t') { Cow::Owned(line.replace('\t', " ")) } else { Cow::Borrowed(line) }
 }
 
 /// The meaning of a line.
@@ -145,6 +156,7 @@ fn numbering(beginning: &[u8]) -> (Numbering, bool) {
             continue;
         }
         let line = String::from_utf8_lossy(&line);
+        let line = with_spaces(&line);
         if let Some(Found { name: SWITCH, what, .. }) = found(line.trim())
             && let Some((from, state, _)) = switch(what)
             && let Some(number) = number(state)
@@ -421,7 +433,8 @@ fn has_ticks(line: &str) -> bool {
 }
 
 fn is_without_a_processor(line: &str) -> bool {
-    found(line).is_some_and(|found| found.processor.is_none())
+    let has_none = |before| unread::bracketed(before).is_none();
+    found(line).is_some_and(|found| found.processor.is_none()) && before_ours(line).is_some_and(has_none)
 }
 
 /// What stands before the name of one of our events.

@@ -189,12 +189,16 @@ const MOST_UNREADABLE: u64 = 20;
 
 fn first_unreadable(diagnostic: Diagnostic, imported: &Imported) -> Diagnostic {
     let Some(line) = &imported.first_unreadable else { return diagnostic };
-    diagnostic.note(format!(
+    let diagnostic = diagnostic.note(format!(
         "{}line {}: {}",
         if imported.unreadable > 1 { "first, " } else { "" },
         line.number,
         line.text
-    ))
+    ));
+    match &line.why {
+        Some(why) => diagnostic.note(why.clone()),
+        None => diagnostic,
+    }
 }
 
 /// Warns about parts of a recording that are not in the trace.
@@ -255,6 +259,10 @@ fn left_out(console: &Console, file: &Path, imported: &Imported) {
 
 fn nothing_of_linux(file: &Path, packets: bool, imported: &Imported) -> Failure {
     let Imported { others, unreadable, compressed, .. } = imported;
+    if !packets && others + unreadable == 0 {
+        let help = "write one with `perf sched record` and `perf sched script`";
+        return Failure::of_file("E0509", file, "nothing is recorded in it", help);
+    }
     if let Some(format) = imported.other_format {
         let (title, help) = other_format(format);
         return Failure::of_file("E0509", file, title, help);

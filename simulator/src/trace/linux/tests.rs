@@ -249,6 +249,36 @@ fn events_in_one_line_are_unreadable() {
 }
 
 #[test]
+fn what_cannot_be_read_is_explained() {
+    let switch = "sched_switch: prev_comm=a prev_pid=1 prev_prio=1 prev_state=S ==> next_comm=b next_pid=2 next_prio=1";
+    let why = |line: &str| imported(&format!("{line}\n")).0.first_unreadable.and_then(|line| line.why);
+    let said = |line: &str| why(line).unwrap();
+    assert_eq!(said(&format!("a-1 [000] 12x4.5: {switch}")), "`12x4.5` is no time in seconds, such as `1234.567890`");
+    assert_eq!(
+        said(&format!("a-1 [000] 99999999999999.5: (+3) {switch}")).split(' ').next(),
+        Some("`99999999999999.5`")
+    );
+    assert_eq!(said(switch), "no time stands before the event");
+    assert_eq!(said(&format!("a-1 [8192] 1.5: {switch}")), "`8192` is no processor: they are from 0 to 8191");
+    assert_eq!(said(&format!("a-1 1.5: {switch}")), "it does not say on which processor it was");
+    assert_eq!(said(&format!("a-1 [000] 1.5: {}", switch.replace("pid=2", "pid=2²"))), "`2²` is no number of a thread");
+    assert_eq!(
+        said(&format!("a-1 [000] 1.5: {}", switch.replace("pid=1", "pid=-4294967297"))),
+        "`-4294967297` is no number of a thread"
+    );
+    assert_eq!(said("a-1 [000] 1.5: sched_switch: prev_comm=a prev_pid=1"), "a part of the event is missing");
+    assert_eq!(why("what is this?"), None);
+}
+
+/// Tabs can stand for spaces.
+#[test]
+fn tabs_are_spaces() {
+    let line = "a-1\t[000]\t1.5:\tsched_switch:\tprev_comm=a\tprev_pid=1\tprev_prio=1\tprev_state=S\t==>\tnext_comm=b\tnext_pid=2\tnext_prio=1";
+    let (imported, _) = imported(&format!("{line}\n"));
+    assert_eq!((imported.events, imported.unreadable), (1, 0));
+}
+
+#[test]
 fn a_line_without_an_end_is_refused() {
     let refused = |mut text: &[u8]| import_linux(&mut text, Cursor::new(Vec::new()), &mut |_| {}).unwrap_err();
     let mut text = b"# tracer: nop\n".to_vec();

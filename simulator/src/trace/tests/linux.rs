@@ -13,7 +13,7 @@ what is this?
     let mut bytes = Cursor::new(Vec::new());
     let imported = import_linux(&mut text.as_bytes(), &mut bytes, &mut |_| {}).unwrap();
     assert_eq!((imported.events, imported.others, imported.unreadable), (5, 0, 1));
-    assert_eq!(imported.first_unreadable, Some(Line { number: 6, text: "what is this?".to_owned() }));
+    assert_eq!(imported.first_unreadable, Some(Line { number: 6, text: "what is this?".to_owned(), why: None }));
     let bytes = bytes.into_inner();
     let (_, records) = read(&bytes).unwrap();
     let told = |record: &Record| format!("{} {} {}", record.time_ns % 1_000_000_000, record.what.word(), record.thread);
