@@ -1,4 +1,4 @@
-//! What a policy adds to a bare context switch, what each level of schedulers adds, and what recording a trace does. The measuring is done in C, by the
+//! What a policy adds to a bare context switch, what each level of schedulers adds, what thread_local variables of each thread add, and what recording a trace does. The measuring is done in C, by the
 //! programs of `bench/native`.
 
 use std::collections::BTreeMap;
@@ -22,6 +22,10 @@ type Figures = BTreeMap<String, Vec<f64>>;
 /// How many schedulers a decision goes through, in `bench/native/levels.c`.
 const LEVELS: [u32; 4] = [2, 3, 4, 8];
 
+/// How many bytes of thread_local variables the programs of `bench/native/thread_locals.c` have.
+const THREAD_LOCALS: [(u32, &str); 4] =
+    [(8, "thread_local 8 B"), (128, "thread_local 128 B"), (512, "thread_local 512 B"), (2048, "thread_local 2048 B")];
+
 /// Nanoseconds of each kind of switch.
 pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
     let processor = Processors::first_two()?.server;
@@ -40,6 +44,14 @@ pub fn measure(place: &Place) -> Result<(Value, Vec<Goal>)> {
             let printed = run(place.built(program, "bench")?, argument.as_ref(), processor)?;
             for (what, value) in printed {
                 figures.entry(name).or_default().entry(what).or_default().push(value);
+            }
+        }
+        for (bytes, name) in THREAD_LOCALS {
+            let program = format!("bench/thread-locals-{bytes}");
+            for (whose, arguments) in [("shared", &[][..]), ("own", &["own".into()])] {
+                for (what, value) in run_with(place.built(&program, "bench")?, arguments, &[processor])? {
+                    figures.entry(name).or_default().entry(format!("{what}, {whose}")).or_default().push(value);
+                }
             }
         }
     }
