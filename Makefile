@@ -95,7 +95,8 @@ command programs:
 
 frameworks: $(FRAMEWORKS:%=%/all)
 applications: $(APPLICATIONS:%=%/all)
-policies: $(POLICIES:policies/%.sched=$(BUILD)/policies/%.so) $(HIERARCHIES:policies/%.hierarchy=$(BUILD)/policies/%.so)
+policies:
+	@$(MAKE) -j$(JOBS) $(POLICIES:policies/%.sched=$(BUILD)/policies/%.so) $(HIERARCHIES:policies/%.hierarchy=$(BUILD)/policies/%.so)
 
 frameworks/%/all applications/%/all:
 	@$(call say,$(@:%/all=%))

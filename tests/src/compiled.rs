@@ -127,7 +127,8 @@ impl<'a> Driver<'a> {
         command.args(words);
         // A cross compiler has no sanitizers.
         if mode == Mode::Sanitized && self.build != Some("simulated") {
-            command.args(SANITIZERS).arg("-O1");
+            // Lines are enough to know of: half of the time of a compiler goes into what variables are called.
+            command.args(SANITIZERS).args(["-O1", "-g1"]);
         }
         finish(command).map_err(|said| format!("{said}\nin {}", source.display()))?;
         Ok(output)
