@@ -112,11 +112,11 @@ impl TaskSet {
                 return wrong("budget", what, "a job must be able to end before the next one begins");
             }
             if task.budget.saturating_add(task.jitter) > task.deadline {
-                let (jitter, help) = match task.jitter {
-                    0 => ("", "no policy can keep that deadline: shorten the job, or give it more time"),
-                    _ => (" and jitter", "a job that is released so late cannot be done in time"),
+                let (sum, help) = match task.jitter {
+                    0 => ("the budget", "no policy can keep that deadline: shorten the job, or give it more time"),
+                    _ => ("the sum of budget and jitter", "a job that is released so late cannot be done in time"),
                 };
-                return wrong("budget", format!("the budget{jitter} of `{name}` is longer than its deadline"), help);
+                return wrong("budget", format!("{sum} of `{name}` is longer than its deadline"), help);
             }
             if !names.insert(name.as_str()) {
                 let what = format!("there are two tasks of the name `{name}`");

@@ -25,6 +25,7 @@ impl Json {
             let what = error.to_string();
             let what = what.split_once(" at line ").map_or(what.as_str(), |(what, _)| what);
             let what = match what.strip_prefix("EOF while parsing ") {
+                Some(_) if text.trim().is_empty() => "the file is empty".to_owned(),
                 Some(part) => format!("the file ends in {part}, which is not closed"),
                 None => format!("this is no JSON: {what}"),
             };

@@ -474,6 +474,7 @@ fn what_is_not_understood_has_a_place() {
         "tasks.a[2]: there are two tasks of this name"
     );
     assert!(said(r#"{"tasks": {"a": {"run": 1e400}}}"#).contains("out of range"));
+    assert_eq!(said(" \n"), "the file is empty");
     assert_eq!(said("/* never closed"), "the file ends in a value, which is not closed");
     let at = |json: &str| json[to_scenario(json, "x", ALONE).unwrap_err().at].to_owned();
     assert_eq!(at(r#"{"tasks": {"a": {"run": 5, "run2": x}}}"#), "x");
