@@ -1,0 +1,164 @@
+//! Loops: what goes round, and how often.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use catapults_compiler::verify::Most;
+
+use crate::costs::annotated;
+use crate::function::Function;
+use crate::host::{Host, c_name};
+use crate::image::Source;
+use crate::processors::{Counter, Flow};
+use crate::refused::{Refused, Why};
+
+/// Instructions of a function.
+pub type Nodes = BTreeSet<u16>;
+
+/// Those of `region` that lead to each other, as groups, in an order in which none leads to an earlier group; ways to `cut` do not count.
+pub fn groups(function: &Function, region: &Nodes, cut: &Nodes) -> Vec<Nodes> {
+    let mut search =
+        Search { function, region, cut, number: BTreeMap::new(), low: BTreeMap::new(), open: Vec::new(), found: Vec::new() };
+    for at in region {
+        if !search.number.contains_key(at) {
+            search.from(*at);
+        }
+    }
+    search.found.reverse();
+    search.found
+}
+
+/// Whether a group is a loop: more than one instruction, or one that leads to itself.
+pub fn goes_round(function: &Function, group: &Nodes, cut: &Nodes) -> bool {
+    group.len() > 1 || group.iter().any(|at| function.next(*at).any(|to| to == *at && !cut.contains(&to)))
+}
+
+/// Tarjan's algorithm, without recursion.
+struct Search<'a> {
+    function: &'a Function,
+    region: &'a Nodes,
+    cut: &'a Nodes,
+    number: BTreeMap<u16, usize>,
+    low: BTreeMap<u16, usize>,
+    open: Vec<u16>,
+    found: Vec<Nodes>,
+}
+
+impl Search<'_> {
+    fn from(&mut self, start: u16) {
+        let mut way = vec![(start, self.next(start))];
+        self.enter(start);
+        while let Some((at, rest)) = way.last_mut() {
+            let at = *at;
+            if let Some(to) = rest.pop() {
+                if !self.number.contains_key(&to) {
+                    self.enter(to);
+                    way.push((to, self.next(to)));
+                } else if self.open.contains(&to) {
+                    let low = self.low[&at].min(self.number[&to]);
+                    self.low.insert(at, low);
+                }
+                continue;
+            }
+            way.pop();
+            if let Some((before, _)) = way.last() {
+                let low = self.low[before].min(self.low[&at]);
+                self.low.insert(*before, low);
+            }
+            if self.low[&at] == self.number[&at] {
+                let from = self.open.iter().rposition(|open| *open == at).unwrap_or(0);
+                self.found.push(self.open.split_off(from).into_iter().collect());
+            }
+        }
+    }
+
+    fn next(&self, at: u16) -> Vec<u16> {
+        self.function.next(at).filter(|to| self.region.contains(to) && !self.cut.contains(to)).collect()
+    }
+
+    fn enter(&mut self, at: u16) {
+        let number = self.number.len();
+        self.number.insert(at, number);
+        self.low.insert(at, number);
+        self.open.push(at);
+    }
+}
+
+/// Finds how often a loop goes back to its head.
+pub struct Turns<'a> {
+    /// What is known of the program.
+    pub host: &'a Host<'a>,
+    /// The function in which the loop is.
+    pub function: &'a Function,
+    /// Heads of the loops around it.
+    pub cut: &'a Nodes,
+}
+
+impl Turns<'_> {
+    /// The most turns of a loop: how often one of its instructions leads to its head, from when the loop is entered.
+    pub fn most(&self, group: &Nodes, head: u16) -> Result<Most, Refused> {
+        if let Some(turns) = self.counted(group, head) {
+            return Ok(Most::number(turns));
+        }
+        let lines: Vec<(Source, Most)> = self.lines(group, head).into_iter().collect();
+        match lines.as_slice() {
+            [(_, most)] => return Ok(*most),
+            [] => {}
+            [(one, _), (other, _), ..] => {
+                let why = Why::Merged(one.clone(), other.clone());
+                return Err(Refused::at(self.host.image, head, why));
+            }
+        }
+        let name = c_name(self.host.image.function(head));
+        let said = self.host.image.source(head).is_none().then(|| self.host.costs.turns.get(name)).flatten();
+        said.copied().ok_or_else(|| Refused::at(self.host.image, head, Why::Endless))
+    }
+
+    /// The lines of the source that say how often the loop goes round; without those of loops within it.
+    fn lines(&self, group: &Nodes, head: u16) -> BTreeMap<Source, Most> {
+        let mut cut = self.cut.clone();
+        cut.insert(head);
+        let (mut own, mut inner) = (group.clone(), BTreeSet::new());
+        for nested in groups(self.function, group, &cut) {
+            if goes_round(self.function, &nested, &cut) {
+                own.retain(|at| !nested.contains(at));
+                inner.extend(nested.iter().filter_map(|at| self.said(*at)).map(|(source, _)| source));
+            }
+        }
+        own.iter().filter_map(|at| self.said(*at)).filter(|(source, _)| !inner.contains(source)).collect()
+    }
+
+    /// What the line of an instruction says.
+    fn said(&self, at: u16) -> Option<(Source, Most)> {
+        let source = self.host.image.source(at)?;
+        let uses = |name: &str| source.text.contains(&format!("{name}("));
+        let of_macro = || self.host.costs.turns.iter().find(|(name, _)| uses(name)).map(|(_, most)| *most);
+        let of_policy = || source.origin().and_then(|place| (self.host.turns)(place));
+        let most = annotated(&source.text).or_else(of_macro).or_else(of_policy)?;
+        Some((source.clone(), most))
+    }
+
+    /// How often a counter in a register leads back, if it is set to a number before the loop, and nothing else in it writes to it.
+    fn counted(&self, group: &Nodes, head: u16) -> Option<u64> {
+        let back: Vec<u16> = group.iter().copied().filter(|at| self.function.next(*at).any(|to| to == head)).collect();
+        let [back] = back.as_slice() else { return None };
+        let Flow::Count(target, _) = self.function.nodes[back].instruction.flow else { return None };
+        let kept = |at: &u16| {
+            let node = &self.function.nodes[at];
+            at == back || node.instruction.counter == Counter::Kept && node.calls.is_none()
+        };
+        if target != head || !group.iter().all(kept) {
+            return None;
+        }
+        let counters = self.function.counters();
+        let mut most = None;
+        for (at, node) in &self.function.nodes {
+            if group.contains(at) || !node.next.iter().any(|(to, _)| group.contains(to)) {
+                continue;
+            }
+            let (high, _) = self.function.after(*at, *counters.get(at)?);
+            // It is decremented first: 0 stands for 256.
+            most = most.max(Some(u64::from(high?.wrapping_sub(1))));
+        }
+        most
+    }
+}

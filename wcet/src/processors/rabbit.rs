@@ -1,0 +1,220 @@
+//! The Rabbit 2000.
+
+pub mod table;
+
+use super::{Counter, Flow, Instruction, Pointer, Processor};
+use table::{Prefix, ROWS, Row};
+
+/// An 8-bit processor, a descendant of the Z80. Clocks are those of memory without wait states.
+#[derive(Clone, Copy, Debug)]
+pub struct Rabbit;
+
+impl Processor for Rabbit {
+    fn decode(&self, at: u16, byte: &dyn Fn(u16) -> Option<u8>) -> Option<Instruction> {
+        decode(ROWS, at, byte)
+    }
+}
+
+const REGISTERS: [&str; 8] = ["b", "c", "d", "e", "h", "l", "(hl)", "a"];
+const CONDITIONS: [&str; 8] = ["nz", "z", "nc", "c", "lz", "lo", "p", "m"];
+/// The register that the opcode would name is memory, and has an instruction of its own.
+const MEMORY: u8 = 6;
+
+/// The instruction at an address, by a table.
+pub fn decode(rows: &[Row], at: u16, byte: &dyn Fn(u16) -> Option<u8>) -> Option<Instruction> {
+    let mut reader = Reader { at, next: at, byte };
+    let (prefixes, index, opcode) = reader.opcode()?;
+    let row = rows.iter().find(|row| prefixes.contains(&row.prefix) && opcode & row.mask == row.opcode)?;
+    let mut text = String::new();
+    let (mut word, mut target) = (0, 0);
+    let mut parts = row.text.split(['{', '}']);
+    text.push_str(parts.next()?);
+    while let (Some(operand), Some(between)) = (parts.next(), parts.next()) {
+        let register = |number: u8| (number != MEMORY).then(|| REGISTERS[usize::from(number)].to_owned());
+        let pair = |third: &str, fourth: &str| ["bc", "de", third, fourth][usize::from(opcode >> 4 & 3)].to_owned();
+        let written = match operand {
+            "r" => register(opcode & 7)?,
+            "s" => register(opcode >> 3 & 7)?,
+            "d" => pair("hl", "sp"),
+            "q" => pair("hl", "af"),
+            "y" => pair(index, "sp"),
+            "c" => CONDITIONS[usize::from(opcode >> 3 & if row.text.starts_with("jr") { 3 } else { 7 })].to_owned(),
+            "b" => (opcode >> 3 & 7).to_string(),
+            "i" => index.to_owned(),
+            "n" => {
+                word = u16::from(reader.operand()?);
+                format!("{word:#04x}")
+            }
+            "x" => reader.operand()?.cast_signed().to_string(),
+            "e" => {
+                let distance = i16::from(reader.operand()?.cast_signed());
+                target = reader.next.wrapping_add_signed(distance);
+                format!("{target:#06x}")
+            }
+            "w" => {
+                let low = reader.take()?;
+                word = u16::from_le_bytes([low, reader.take()?]);
+                target = word;
+                format!("{word:#06x}")
+            }
+            _ => return None,
+        };
+        text.push_str(&written);
+        text.push_str(between);
+    }
+    let taken = row.taken.map_or(0, table::Clocks::most);
+    let length = reader.next.wrapping_sub(at);
+    let (flow, counter, writes) = (flow(&text, target, taken), counter(&text, word), writes(&text));
+    Some(Instruction { at, length, text, clocks: row.clocks.most(), flow, counter, writes })
+}
+
+struct Reader<'a> {
+    at: u16,
+    next: u16,
+    byte: &'a dyn Fn(u16) -> Option<u8>,
+}
+
+impl Reader<'_> {
+    fn take(&mut self) -> Option<u8> {
+        let byte = (self.byte)(self.next)?;
+        self.next = self.next.wrapping_add(1);
+        Some(byte)
+    }
+
+    /// A byte behind the opcode. With two prefixes, the displacement is before the last byte.
+    fn operand(&mut self) -> Option<u8> {
+        match ((self.byte)(self.at)?, (self.byte)(self.at.wrapping_add(1))?) {
+            (0xdd | 0xfd, 0xcb) => (self.byte)(self.at.wrapping_add(2)),
+            (_, _) => self.take(),
+        }
+    }
+
+    /// Which prefixes fit, the index register, and the last byte of the opcode.
+    fn opcode(&mut self) -> Option<(&'static [Prefix], &'static str, u8)> {
+        let first = self.take()?;
+        let (own, index): (&[Prefix], &str) = match first {
+            0xcb => return Some((&[Prefix::Bits], "", self.take()?)),
+            0xed => return Some((&[Prefix::More], "", self.take()?)),
+            0xdd => (&[Prefix::Index, Prefix::Ix], "ix"),
+            0xfd => (&[Prefix::Index, Prefix::Iy], "iy"),
+            _ => return Some((&[Prefix::None], "", first)),
+        };
+        let second = self.take()?;
+        if second != 0xcb {
+            return Some((own, index, second));
+        }
+        self.take()?;
+        Some((&[Prefix::IndexBits], index, self.take()?))
+    }
+}
+
+/// The mnemonic and the operands.
+fn parts(text: &str) -> (&str, Vec<&str>) {
+    let (mnemonic, operands) = text.split_once(' ').unwrap_or((text, ""));
+    (mnemonic, operands.split(", ").filter(|operand| !operand.is_empty()).collect())
+}
+
+fn flow(text: &str, target: u16, taken: u32) -> Flow {
+    match parts(text) {
+        ("jp", operands) if operands == ["(hl)"] => Flow::Through(Pointer::Hl),
+        ("jp", operands) if operands == ["(ix)"] => Flow::Through(Pointer::Ix),
+        ("jp", operands) if operands == ["(iy)"] => Flow::Through(Pointer::Iy),
+        ("jp" | "jr", operands) if operands.len() == 1 => Flow::Jump(target),
+        ("jp" | "jr", _) => Flow::Branch(target, taken),
+        ("djnz", _) => Flow::Count(target, taken),
+        ("call", _) => Flow::Call(target),
+        ("ret", operands) if operands.is_empty() => Flow::Return,
+        ("ret", _) => Flow::MayReturn(taken),
+        ("ldir" | "lddr", _) => Flow::Repeat(taken),
+        ("pop", operands) if operands == ["hl"] => Flow::Pop(Pointer::Hl),
+        ("pop", operands) if operands == ["ix"] => Flow::Pop(Pointer::Ix),
+        ("pop", operands) if operands == ["iy"] => Flow::Pop(Pointer::Iy),
+        ("rst" | "ljp" | "lcall" | "lret" | "reti", _) => Flow::Away,
+        (_, _) => Flow::Next,
+    }
+}
+
+/// B counts for `djnz`, BC for `ldir`.
+fn counter(text: &str, value: u16) -> Counter {
+    let [low, _] = value.to_le_bytes();
+    match parts(text) {
+        ("ld", operands) if operands[0] == "bc" && !operands[1].contains('(') => Counter::Word(value),
+        ("ld", operands) if operands[0] == "b" && operands[1].starts_with("0x") => Counter::High(low),
+        ("ld", operands) if operands[0] == "c" && operands[1].starts_with("0x") => Counter::Low(low),
+        // What they leave of it is of no use to later ones.
+        ("djnz" | "ldi" | "ldd" | "ldir" | "lddr" | "exx" | "mul" | "altd" | "call" | "rst" | "lcall", _) => Counter::Lost,
+        ("res" | "set", operands) if ["b", "c"].contains(&operands[1]) => Counter::Lost,
+        ("cp" | "bit" | "push" | "res" | "set", _) => Counter::Kept,
+        (_, operands) if operands.first().is_some_and(|first| ["b", "c", "bc"].contains(first)) => match text {
+            // A condition, not the register.
+            _ if text.starts_with('j') || text.starts_with("ret") => Counter::Kept,
+            _ => Counter::Lost,
+        },
+        (_, _) => Counter::Kept,
+    }
+}
+
+fn writes(text: &str) -> Vec<Pointer> {
+    let (mnemonic, operands) = parts(text);
+    let is = |name: &str, halves: &[&str]| match mnemonic {
+        "cp" | "bit" | "push" | "call" | "jp" | "jr" => false,
+        "res" | "set" => halves.contains(&operands[1]),
+        "ex" => operands.contains(&name),
+        _ => operands.first().is_some_and(|first| *first == name || halves.contains(first)),
+    };
+    let hl = is("hl", &["h", "l"]) || ["exx", "mul", "ldi", "ldd", "ldir", "lddr", "altd"].contains(&mnemonic);
+    let mut written = Vec::new();
+    written.extend(hl.then_some(Pointer::Hl));
+    written.extend(is("ix", &[]).then_some(Pointer::Ix));
+    written.extend(is("iy", &[]).then_some(Pointer::Iy));
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(bytes: &[u8]) -> Option<Instruction> {
+        decode(ROWS, 0x100, &|at| bytes.get(usize::from(at - 0x100)).copied())
+    }
+
+    #[test]
+    fn instructions_are_read() {
+        let all: &[(&[u8], &str, u32)] = &[
+            (&[0xdd, 0xe4, 0xfe], "ld hl, -2 (hl)", 11),
+            (&[0xfd, 0xcb, 0x05, 0x46], "bit 0, 5 (iy)", 10),
+            (&[0xed, 0x43, 0x34, 0x12], "ld (0x1234), bc", 15),
+            (&[0x18, 0xfe], "jr 0x0100", 5),
+            (&[0x38, 0x02], "jr c, 0x0104", 5),
+            (&[0xd8], "ret c", 2),
+            (&[0x36, 0x07], "ld (hl), 0x07", 7),
+            (&[0xdd, 0x36, 0x02, 0x07], "ld 2 (ix), 0x07", 11),
+        ];
+        for (bytes, text, clocks) in all {
+            let found = decoded(bytes).unwrap();
+            assert_eq!((found.text.as_str(), found.clocks), (*text, *clocks));
+            assert_eq!(usize::from(found.length), bytes.len(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_instruction_is_not_read() {
+        for bytes in [&[0xdd, 0x76, 0][..], &[0xed, 0x00], &[0xcb, 0x30], &[0xfd, 0xcb, 0, 0], &[0xdd], &[]] {
+            assert_eq!(decoded(bytes), None, "{bytes:02x?}");
+        }
+    }
+
+    #[test]
+    fn every_write_to_the_loop_counter_is_known() {
+        let counter = |bytes: &[u8]| decoded(bytes).unwrap().counter;
+        assert_eq!(counter(&[0x06, 16]), Counter::High(16));
+        assert_eq!(counter(&[0x0e, 16]), Counter::Low(16));
+        assert_eq!(counter(&[0x01, 0x34, 0x12]), Counter::Word(0x1234));
+        for lost in [&[0x04][..], &[0x0b], &[0x41 + 1], &[0x4f], &[0xc1], &[0xcb, 0xc0], &[0xed, 0x4b, 0, 0], &[0xd9], &[0xcb, 0x10]] {
+            assert_eq!(counter(lost), Counter::Lost, "{lost:02x?}");
+        }
+        for kept in [&[0xb8][..], &[0xcb, 0x40], &[0xc5], &[0x38, 0], &[0xd8], &[0x78], &[0xda, 0, 0]] {
+            assert_eq!(counter(kept), Counter::Kept, "{kept:02x?}");
+        }
+    }
+}
