@@ -208,6 +208,11 @@ impl Walker<'_> {
         if let Some((at, _)) = through.iter().find(|(_, pointer)| writes.contains(pointer)) {
             return Err(self.refused(*at, Why::Indirect));
         }
+        if kind == Some(Kind::Stays) {
+            leaves.retain(|(_, end, _)| *end != End::Switch);
+            comes_back.clear();
+            tails.clear();
+        }
         let ends = self.ends(&body, entry, &leaves)?;
         let mut resumed: Option<Cost> = if kind == Some(Kind::Switch) { Some(Cost::nothing()) } else { None };
         let mut add = |cost: Cost| resumed = Some(resumed.as_ref().map_or(cost.clone(), |known| known.or(&cost)));

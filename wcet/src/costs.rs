@@ -8,6 +8,7 @@
 //! switch FUNCTION                   returns into another thread
 //! starts FUNCTION                   the first of a thread: where the switch returns to, if the thread is new
 //! application FUNCTION              calls the application: what is behind its jump is not the host's
+//! stays FUNCTION                    returns to its caller: what it calls switches for others
 //! ends FUNCTION                     called when no thread runs any more: the paths to it are not counted
 //! turns NAME: NUMBER                the loops of a function, or of source lines that use a macro: so many turns at the most;
 //!                                   the number is N, n, n - N, n + N, or Nn - N, where `n` is the number of threads
@@ -31,6 +32,8 @@ pub struct Costs {
     pub starts: Vec<String>,
     /// What calls the application.
     pub application: Vec<String>,
+    /// What never switches, although it calls what does.
+    pub stays: Vec<String>,
     /// What nothing comes back from.
     pub ends: Vec<String>,
     /// By function or macro: the most turns of its loops.
@@ -69,6 +72,7 @@ impl Costs {
             "switch" => self.switches.push(name),
             "starts" => self.starts.push(name),
             "application" => self.application.push(name),
+            "stays" => self.stays.push(name),
             "ends" => self.ends.push(name),
             "turns" => {
                 let most = number(value).ok_or(format!("`{value}` is no number of turns"))?;

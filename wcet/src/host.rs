@@ -32,6 +32,8 @@ pub enum Kind {
     Switch,
     /// Calls the application.
     Application,
+    /// Returns to its caller, although it calls what switches.
+    Stays,
     /// Is called when no thread runs any more.
     End,
 }
@@ -42,6 +44,7 @@ impl Host<'_> {
         let lists = [
             (&self.costs.switches, Kind::Switch),
             (&self.costs.application, Kind::Application),
+            (&self.costs.stays, Kind::Stays),
             (&self.costs.ends, Kind::End),
         ];
         let named = lists.into_iter().flat_map(|(names, kind)| names.iter().map(move |name| (name, kind)));

@@ -91,35 +91,25 @@ impl Path {
         }
     }
 
-    /// By address.
-    pub fn visits(&self) -> BTreeMap<u16, Visit> {
-        let mut visits = BTreeMap::new();
-        self.visit(1, &mut visits);
-        visits
-    }
-
-    fn visit(&self, often: u64, visits: &mut BTreeMap<u16, Visit>) {
-        // The first part of a long path is long itself: it is what is called for, the last one what goes on here.
-        let (mut here, mut often) = (self.clone(), often);
-        loop {
-            let next = match &*here.0 {
-                Part::Nothing => return,
+    /// By address, in the order in which the path first comes there. Turns of a loop come after what is behind it.
+    pub fn visits(&self) -> Vec<(u16, Visit)> {
+        let (mut order, mut visits) = (Vec::new(), BTreeMap::<u16, Visit>::new());
+        let mut open = vec![(self, 1_u64)];
+        while let Some((path, often)) = open.pop() {
+            match &*path.0 {
+                Part::Nothing => {}
                 Part::At(address, clocks) => {
-                    let visit = visits.entry(*address).or_default();
+                    let visit = visits.entry(*address).or_insert_with(|| {
+                        order.push(*address);
+                        Visit::default()
+                    });
                     visit.times = visit.times.saturating_add(often);
                     visit.clocks = visit.clocks.saturating_add(u128::from(*clocks).saturating_mul(u128::from(often)));
-                    return;
                 }
-                Part::Then(first, last) => {
-                    last.visit(often, visits);
-                    first.clone()
-                }
-                Part::Times(times, path) => {
-                    often = often.saturating_mul(*times);
-                    path.clone()
-                }
-            };
-            here = next;
+                Part::Then(first, last) => open.extend([(last, often), (first, often)]),
+                Part::Times(times, path) => open.push((path, often.saturating_mul(*times))),
+            }
         }
+        order.into_iter().filter_map(|at| Some((at, *visits.get(&at)?))).collect()
     }
 }

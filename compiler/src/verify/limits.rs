@@ -91,7 +91,7 @@ impl Most {
 
     /// If one of them holds.
     #[must_use]
-    pub(super) fn or(self, other: Most) -> Most {
+    pub(crate) fn or(self, other: Most) -> Most {
         let both = |one: Multiple, other: Multiple| {
             let multiple = Multiple { of: one.of, each: one.each.max(other.each), more: one.more.max(other.more) };
             (one.of == other.of).then_some(multiple)
@@ -100,6 +100,11 @@ impl Most {
             number: self.number.zip(other.number).map(|(one, other)| one.max(other)),
             counted: self.counted.zip(other.counted).and_then(|(one, other)| both(one, other)),
         }
+    }
+
+    /// Whether it is a bound at all: of two that are not alike, nothing is left.
+    pub(crate) fn is_known(self) -> bool {
+        self.number.is_some() || self.counted.is_some()
     }
 
     /// So many more.
