@@ -7,11 +7,27 @@ use table::{Prefix, ROWS, Row};
 
 /// An 8-bit processor, a descendant of the Z80. Clocks are those of memory without wait states.
 #[derive(Clone, Copy, Debug)]
-pub struct Rabbit;
+pub struct Rabbit {
+    /// Which of the table's numbers.
+    pub counted: Counted,
+}
+
+/// Where the manual and the simulator are of two minds, one of their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// The greater one, so that a bound holds in both.
+    Most,
+    /// The simulator's, so that a bound can be compared with it to the clock.
+    Simulated,
+}
 
 impl Processor for Rabbit {
     fn decode(&self, at: u16, byte: &dyn Fn(u16) -> Option<u8>) -> Option<Instruction> {
-        decode(ROWS, at, byte)
+        let (row, mut instruction) = find(ROWS, at, byte)?;
+        if self.counted == Counted::Simulated {
+            instruction.clocks = row.clocks.simulated;
+        }
+        Some(instruction)
     }
 }
 
@@ -20,8 +36,8 @@ const CONDITIONS: [&str; 8] = ["nz", "z", "nc", "c", "lz", "lo", "p", "m"];
 /// The register that the opcode would name is memory, and has an instruction of its own.
 const MEMORY: u8 = 6;
 
-/// The instruction at an address, by a table.
-pub fn decode(rows: &[Row], at: u16, byte: &dyn Fn(u16) -> Option<u8>) -> Option<Instruction> {
+/// The instruction at an address, by a table, and its row there.
+pub fn find<'r>(rows: &'r [Row], at: u16, byte: &dyn Fn(u16) -> Option<u8>) -> Option<(&'r Row, Instruction)> {
     let mut reader = Reader { at, next: at, byte };
     let (prefixes, index, opcode) = reader.opcode()?;
     let row = rows.iter().find(|row| prefixes.contains(&row.prefix) && opcode & row.mask == row.opcode)?;
@@ -65,7 +81,7 @@ pub fn decode(rows: &[Row], at: u16, byte: &dyn Fn(u16) -> Option<u8>) -> Option
     let taken = row.taken.map_or(0, table::Clocks::most);
     let length = reader.next.wrapping_sub(at);
     let (flow, counter, writes) = (flow(&text, target, taken), counter(&text, word), writes(&text));
-    Some(Instruction { at, length, text, clocks: row.clocks.most(), flow, counter, writes })
+    Some((row, Instruction { at, length, text, clocks: row.clocks.most(), flow, counter, writes }))
 }
 
 struct Reader<'a> {
@@ -175,7 +191,7 @@ mod tests {
     use super::*;
 
     fn decoded(bytes: &[u8]) -> Option<Instruction> {
-        decode(ROWS, 0x100, &|at| bytes.get(usize::from(at - 0x100)).copied())
+        find(ROWS, 0x100, &|at| bytes.get(usize::from(at - 0x100)).copied()).map(|(_, instruction)| instruction)
     }
 
     #[test]
