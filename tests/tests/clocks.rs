@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::thread;
@@ -36,7 +37,7 @@ struct Found {
     /// Those of which a call took just as long.
     exact: usize,
     /// Functions without a bound, and why.
-    refused: Vec<String>,
+    refused: BTreeSet<String>,
     calls: u64,
     /// The greatest ratio of a bound to the longest call, and where.
     worst: (f64, String),
@@ -66,7 +67,7 @@ fn no_call_takes_longer_than_its_bound() {
     let mut found = found.into_inner().unwrap();
     found.lines.sort();
     println!("{}", found.lines.join("\n"));
-    println!("without a bound: {}", if found.refused.is_empty() { "none".to_owned() } else { found.refused.join(", ") });
+    found.refused.iter().for_each(|refused| println!("without a bound: {refused}"));
     println!("{} calls; {} of {} bounds taken to the clock", found.calls, found.exact, found.compared);
     let (ratio, place) = &found.worst;
     println!("wcet: bounds {} below observed of {}; worst ratio {ratio:.2} ({place})", found.below.len(), found.compared);
@@ -129,8 +130,9 @@ fn compared(name: &str, verified: &Verified<Policy>, more: usize) -> Found {
         }
         found.compare(name, &built, threads, &observed);
     }
-    found.lines.push(format!("{name:>22}: worst ratio {:.2} ({})", found.worst.0, found.worst.1));
-    found.lines.drain(..found.lines.len() - 1);
+    let (ratio, place) = &found.worst;
+    let worst = if place.is_empty() { String::new() } else { format!("; worst ratio {ratio:.2} ({place})") };
+    found.lines.push(format!("{name}: {} of {} bounds taken to the clock{worst}", found.exact, found.compared));
     found
 }
 
@@ -138,12 +140,13 @@ impl Found {
     fn compare(&mut self, policy: &str, built: &Built, threads: u8, observed: &Observed) {
         let shown = built.bounds(&SHOWN, u64::from(threads));
         for ((function, simulated), (_, shown)) in built.bounds(&SIMULATED, u64::from(threads)).into_iter().zip(shown) {
-            let (Ok(simulated), Ok(shown)) = (simulated, shown) else {
-                let place = format!("{function} of {policy}");
-                if !self.refused.contains(&place) {
-                    self.refused.push(place);
+            let (simulated, shown) = match (simulated, shown) {
+                (Ok(simulated), Ok(shown)) => (simulated, shown),
+                (Err(refused), _) | (_, Err(refused)) => {
+                    let line = refused.source.as_ref().map(|source| source.text.clone()).unwrap_or_default();
+                    self.refused.insert(format!("{policy}: {} ({}: {line})", refused.title(), refused.function));
+                    continue;
                 }
-                continue;
             };
             for bound in [&simulated, &shown] {
                 let on_path: u128 = bound.cost.path.visits().iter().map(|(_, visit)| visit.clocks).sum();
@@ -155,6 +158,9 @@ impl Found {
             let Some((clocks, calls)) = observed.get(&function) else { continue };
             let (clocks, most) = (u128::from(*clocks), simulated.cost.clocks);
             let place = format!("{function} of {policy}, {threads} threads");
+            if std::env::var_os("CATAPULTS_WCET_ALL").is_some() {
+                println!("{place}: {clocks} of {most} ({})", shown.cost.clocks);
+            }
             self.compared += 1;
             self.calls += calls;
             self.exact += usize::from(clocks == most);
@@ -162,7 +168,8 @@ impl Found {
                 self.below.push(format!("{place}: {clocks} clocks, at most {most}"));
             }
             let ratio = shown.cost.clocks as f64 / clocks as f64;
-            if ratio > self.worst.0 {
+            // One thread has nobody to yield to or to signal; and a random policy can be out before much has been called.
+            if ratio > self.worst.0 && threads > 1 && !policy.starts_with("random") {
                 self.worst = (ratio, place);
             }
         }

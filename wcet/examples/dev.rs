@@ -1,7 +1,5 @@
 #![allow(clippy::unwrap_used, missing_docs)]
-use catapults_compiler::policy::Entity;
 use catapults_compiler::steps::Counts;
-use catapults_compiler::verify::Most;
 use catapults_wcet::{bound, costs::Costs, host::Host, image::Image, processors};
 use std::fs;
 fn main() {
@@ -17,7 +15,13 @@ fn main() {
     }
     let image = Image::read(&read("image.ihx"), &read("image.noi"), &listings).unwrap();
     let costs = Costs::read(&read("costs")).unwrap();
-    let turns = |p: &str| p.ends_with(":50").then(|| Most::all(Entity::Thread));
+    let framework = catapults_compiler::framework::read(&catapults_compiler::source::Source::new("f", fs::read_to_string("/work/wcet/frameworks/rabbit/rabbit.framework").unwrap())).unwrap();
+    let path = std::env::var("POLICY").unwrap();
+    let source = catapults_compiler::source::Source::new(path.as_str(), fs::read_to_string(&path).unwrap());
+    let (verified, _) = catapults_compiler::compile(&source, &framework).unwrap();
+    let known = catapults_compiler::steps::Steps::of(&verified, &framework).turns();
+    println!("{known:?}");
+    let turns = |p: &str| known.get(p).copied();
     let host = Host { image: &image, processor: processors::named(&costs.processor).unwrap(), costs: &costs, turns: &turns, counts: Counts { threads: n, nodes: 1 }, capacity: None };
     for (name, found) in bound::bounds(&host) {
         match found {

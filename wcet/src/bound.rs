@@ -11,7 +11,7 @@ use crate::function::{Function, Leave};
 use crate::host::{Host, Kind, c_name, symbol};
 use crate::loops::{Nodes, Turns, goes_round, groups};
 use crate::path::Cost;
-use crate::processors::{Flow, Pointer};
+use crate::processors::{Flow, Pointer, Register};
 use crate::refused::{Refused, Why};
 
 /// The bound of a function that the application calls.
@@ -151,7 +151,7 @@ impl Walker<'_> {
         let starts = |at: u16| host.image.name_at(at).is_some();
         let function = Function::read(host.image, host.processor, entry, &starts)?;
         let kind = self.kinds.get(&entry).copied();
-        let counters = function.counters();
+        let registers = function.registers();
         let mut body = Body { function: &function, ways: BTreeMap::new() };
         let mut leaves: Vec<(u16, End, Cost)> = Vec::new();
         let mut comes_back: Vec<(u16, Cost)> = Vec::new();
@@ -163,7 +163,10 @@ impl Walker<'_> {
             }
             let mut more = 0;
             if let Flow::Repeat(each) = node.instruction.flow {
-                let Some((Some(high), Some(low))) = counters.get(at) else { return Err(self.refused(*at, Why::Move)) };
+                let value = |register| registers.get(at).and_then(|known| known.get(&register));
+                let (Some(high), Some(low)) = (value(Register::B), value(Register::C)) else {
+                    return Err(self.refused(*at, Why::Move));
+                };
                 more = each * u32::from(u16::from_be_bytes([*high, *low]).wrapping_sub(1));
             }
             let mut ways: Vec<(u16, Cost)> =

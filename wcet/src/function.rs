@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::image::Image;
-use crate::processors::{Counter, Flow, Instruction, Pointer, Processor};
+use crate::processors::{Flow, Instruction, Pointer, Processor, Register};
 use crate::refused::{Refused, Why};
 
 /// The code that is reached from a function's first instruction without a call.
@@ -41,8 +41,8 @@ pub enum Leave {
     Anywhere,
 }
 
-/// What is known of the loop counters: the upper half, which is the one of 8 bits, and the lower.
-pub type Counters = (Option<u8>, Option<u8>);
+/// What registers hold, as far as that is known.
+pub type Registers = BTreeMap<Register, u8>;
 
 impl Function {
     /// Reads the function that begins at an address. `starts` says whether another function begins at one.
@@ -91,7 +91,7 @@ impl Function {
         match instruction.flow {
             Flow::Next | Flow::Pop(_) | Flow::Repeat(_) => next.push((behind, clocks)),
             Flow::Jump(target) => to(target, clocks),
-            Flow::Branch(target, taken) | Flow::Count(target, taken) => {
+            Flow::Branch(target, taken) => {
                 to(target, taken);
                 next.push((behind, clocks));
             }
@@ -181,39 +181,40 @@ impl Function {
         self.nodes.get(&at).into_iter().flat_map(|node| node.next.iter().map(|(to, _)| *to))
     }
 
-    /// What the loop counters hold before each instruction.
-    pub fn counters(&self) -> BTreeMap<u16, Counters> {
-        let mut known: BTreeMap<u16, Counters> = BTreeMap::from([(self.entry, (None, None))]);
+    /// What registers hold before each instruction, whichever way has led there.
+    pub fn registers(&self) -> BTreeMap<u16, Registers> {
+        let mut known: BTreeMap<u16, Registers> = BTreeMap::from([(self.entry, Registers::new())]);
         let mut changed = vec![self.entry];
         while let Some(at) = changed.pop() {
-            let after = self.after(at, known[&at]);
-            for (to, _) in &self.nodes[&at].next {
-                let same = |one: Option<u8>, other: Option<u8>| one.filter(|_| one == other);
-                let joined = match known.get(to) {
-                    Some((high, low)) => (same(*high, after.0), same(*low, after.1)),
-                    None => after,
+            let after = self.after(at, &known[&at]);
+            for to in self.next(at) {
+                let joined = match known.get(&to) {
+                    Some(before) => {
+                        let mut joined = before.clone();
+                        joined.retain(|register, value| after.get(register) == Some(value));
+                        joined
+                    }
+                    None => after.clone(),
                 };
-                if known.get(to) != Some(&joined) {
-                    known.insert(*to, joined);
-                    changed.push(*to);
+                if known.get(&to) != Some(&joined) {
+                    known.insert(to, joined);
+                    changed.push(to);
                 }
             }
         }
         known
     }
 
-    /// What the loop counters hold behind an instruction.
-    pub fn after(&self, at: u16, before: Counters) -> Counters {
-        match self.nodes[&at].instruction.counter {
-            Counter::Kept => before,
-            Counter::Lost => (None, None),
-            Counter::High(value) => (Some(value), before.1),
-            Counter::Low(value) => (before.0, Some(value)),
-            Counter::Word(word) => {
-                let [low, high] = word.to_le_bytes();
-                (Some(high), Some(low))
-            }
+    /// What registers hold behind an instruction.
+    pub fn after(&self, at: u16, before: &Registers) -> Registers {
+        let mut after = before.clone();
+        for (register, value) in &self.nodes[&at].instruction.sets {
+            match value {
+                Some(value) => after.insert(*register, *value),
+                None => after.remove(register),
+            };
         }
+        after
     }
 }
 

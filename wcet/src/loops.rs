@@ -8,7 +8,7 @@ use crate::costs::annotated;
 use crate::function::Function;
 use crate::host::{Host, c_name};
 use crate::image::Source;
-use crate::processors::{Counter, Flow};
+use crate::processors::{Counts, Flow, Register};
 use crate::refused::{Refused, Why};
 
 /// Instructions of a function.
@@ -137,28 +137,49 @@ impl Turns<'_> {
         Some((source.clone(), most))
     }
 
-    /// How often a counter in a register leads back, if it is set to a number before the loop, and nothing else in it writes to it.
+    /// How often a register that counts down leads back, if it is set to a number before the loop, and nothing else in it sets it.
     fn counted(&self, group: &Nodes, head: u16) -> Option<u64> {
-        let back: Vec<u16> = group.iter().copied().filter(|at| self.function.next(*at).any(|to| to == head)).collect();
-        let [back] = back.as_slice() else { return None };
-        let Flow::Count(target, _) = self.function.nodes[back].instruction.flow else { return None };
-        let kept = |at: &u16| {
-            let node = &self.function.nodes[at];
-            at == back || node.instruction.counter == Counter::Kept && node.calls.is_none()
-        };
-        if target != head || !group.iter().all(kept) {
+        let (counter, down) = self.counter(group, head)?;
+        let sets = |at: &u16| self.function.nodes[at].instruction.sets.iter().any(|(register, _)| *register == counter);
+        if group.iter().any(|at| *at != down && sets(at)) {
             return None;
         }
-        let counters = self.function.counters();
+        let registers = self.function.registers();
         let mut most = None;
-        for (at, node) in &self.function.nodes {
-            if group.contains(at) || !node.next.iter().any(|(to, _)| group.contains(to)) {
-                continue;
+        for at in self.function.nodes.keys().filter(|at| !group.contains(at)) {
+            if self.function.next(*at).any(|to| group.contains(&to)) {
+                let start = *self.function.after(*at, registers.get(at)?).get(&counter)?;
+                // It is decremented first: 0 stands for 256.
+                most = most.max(Some(u64::from(start.wrapping_sub(1))));
             }
-            let (high, _) = self.function.after(*at, *counters.get(at)?);
-            // It is decremented first: 0 stands for 256.
-            most = most.max(Some(u64::from(high?.wrapping_sub(1))));
         }
         most
+    }
+
+    /// The register that decides whether there is another turn, and the instruction that decrements it: each turn does once.
+    fn counter(&self, group: &Nodes, head: u16) -> Option<(Register, u16)> {
+        let function = self.function;
+        let only = |to: u16| {
+            let mut all = function.nodes.keys().filter(|at| function.next(**at).any(|next| next == to));
+            all.next().copied().filter(|_| all.next().is_none())
+        };
+        let mut back = group.iter().copied().filter(|at| function.next(*at).any(|to| to == head));
+        let (back, None) = (back.next()?, back.next()) else { return None };
+        let branch = &function.nodes[&back];
+        let leads_back = matches!(branch.instruction.flow, Flow::Branch(target, _) if target == head);
+        if !leads_back || function.next(back).any(|to| to != head && group.contains(&to)) {
+            return None;
+        }
+        match branch.instruction.counts {
+            Counts::DownUnlessZero(register) => Some((register, back)),
+            Counts::UnlessZero => {
+                let before = only(back).filter(|before| group.contains(before))?;
+                match function.nodes[&before].instruction.counts {
+                    Counts::Down(register) => Some((register, before)),
+                    Counts::DownUnlessZero(_) | Counts::UnlessZero | Counts::No => None,
+                }
+            }
+            Counts::Down(_) | Counts::No => None,
+        }
     }
 }

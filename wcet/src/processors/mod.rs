@@ -35,10 +35,50 @@ pub struct Instruction {
     pub clocks: u32,
     /// Where else it leads.
     pub flow: Flow,
-    /// What is known of the loop counter behind it.
-    pub counter: Counter,
+    /// Which registers hold something else behind it, and what, if that is a constant.
+    pub sets: Vec<(Register, Option<u8>)>,
+    /// What it does for a loop that counts down.
+    pub counts: Counts,
     /// Which registers through which it could be returned have other values behind it.
     pub writes: Vec<Pointer>,
+}
+
+/// A register of 8 bits, in which loops can count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Register {
+    /// A.
+    A,
+    /// B, which is the upper half of BC.
+    B,
+    /// C.
+    C,
+    /// D.
+    D,
+    /// E.
+    E,
+    /// H.
+    H,
+    /// L.
+    L,
+}
+
+impl Register {
+    /// All of them.
+    pub const ALL: [Register; 7] =
+        [Register::A, Register::B, Register::C, Register::D, Register::E, Register::H, Register::L];
+}
+
+/// What an instruction does for a loop that counts down in a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counts {
+    /// Nothing.
+    No,
+    /// Decrements it by one, and notes whether it is 0 then.
+    Down(Register),
+    /// Branches unless that is so.
+    UnlessZero,
+    /// Both.
+    DownUnlessZero(Register),
 }
 
 /// Where an instruction leads.
@@ -50,8 +90,6 @@ pub enum Flow {
     Jump(u16),
     /// There, in so many clocks, or behind itself.
     Branch(u16, u32),
-    /// As [`Flow::Branch`], after the loop counter has been decremented, and is not 0.
-    Count(u16, u32),
     /// To a function, which returns behind the instruction.
     Call(u16),
     /// To the caller.
@@ -60,7 +98,7 @@ pub enum Flow {
     MayReturn(u32),
     /// To where a register points.
     Through(Pointer),
-    /// To itself, in so many clocks, as often as a counter of 16 bits says, less one.
+    /// To itself, in so many clocks, as often as BC says, less one.
     Repeat(u32),
     /// Takes a word off the stack: the address of return, if nothing else has been put there.
     Pop(Pointer),
@@ -77,20 +115,4 @@ pub enum Pointer {
     Ix,
     /// IY.
     Iy,
-}
-
-/// What an instruction does with the register in which loops count, of 8 bits, and with that of repeated moves, of 16, of which it is the
-/// upper half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counter {
-    /// Nothing.
-    Kept,
-    /// Both hold something else, which is not known.
-    Lost,
-    /// The register of 8 bits is set to this; the other half is kept.
-    High(u8),
-    /// Its other half is set to this.
-    Low(u8),
-    /// Both: set to this.
-    Word(u16),
 }

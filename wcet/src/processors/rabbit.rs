@@ -2,7 +2,7 @@
 
 pub mod table;
 
-use super::{Counter, Flow, Instruction, Pointer, Processor};
+use super::{Counts, Flow, Instruction, Pointer, Processor, Register};
 use table::{Prefix, ROWS, Row};
 
 /// An 8-bit processor, a descendant of the Z80. Clocks are those of memory without wait states.
@@ -80,8 +80,9 @@ pub fn find<'r>(rows: &'r [Row], at: u16, byte: &dyn Fn(u16) -> Option<u8>) -> O
     }
     let taken = row.taken.map_or(0, table::Clocks::most);
     let length = reader.next.wrapping_sub(at);
-    let (flow, counter, writes) = (flow(&text, target, taken), counter(&text, word), writes(&text));
-    Some((row, Instruction { at, length, text, clocks: row.clocks.most(), flow, counter, writes }))
+    let (flow, counts, sets) = (flow(&text, target, taken), counts(&text), sets(&text, word));
+    let writes = writes(&text, &sets);
+    Some((row, Instruction { at, length, text, clocks: row.clocks.most(), flow, sets, counts, writes }))
 }
 
 struct Reader<'a> {
@@ -136,8 +137,7 @@ fn flow(text: &str, target: u16, taken: u32) -> Flow {
         ("jp", operands) if operands == ["(ix)"] => Flow::Through(Pointer::Ix),
         ("jp", operands) if operands == ["(iy)"] => Flow::Through(Pointer::Iy),
         ("jp" | "jr", operands) if operands.len() == 1 => Flow::Jump(target),
-        ("jp" | "jr", _) => Flow::Branch(target, taken),
-        ("djnz", _) => Flow::Count(target, taken),
+        ("jp" | "jr" | "djnz", _) => Flow::Branch(target, taken),
         ("call", _) => Flow::Call(target),
         ("ret", operands) if operands.is_empty() => Flow::Return,
         ("ret", _) => Flow::MayReturn(taken),
@@ -150,39 +150,73 @@ fn flow(text: &str, target: u16, taken: u32) -> Flow {
     }
 }
 
-/// B counts for `djnz`, BC for `ldir`.
-fn counter(text: &str, value: u16) -> Counter {
-    let [low, _] = value.to_le_bytes();
+fn counts(text: &str) -> Counts {
     match parts(text) {
-        ("ld", operands) if operands[0] == "bc" && !operands[1].contains('(') => Counter::Word(value),
-        ("ld", operands) if operands[0] == "b" && operands[1].starts_with("0x") => Counter::High(low),
-        ("ld", operands) if operands[0] == "c" && operands[1].starts_with("0x") => Counter::Low(low),
-        // What they leave of it is of no use to later ones.
-        ("djnz" | "ldi" | "ldd" | "ldir" | "lddr" | "exx" | "mul" | "altd" | "call" | "rst" | "lcall", _) => Counter::Lost,
-        ("res" | "set", operands) if ["b", "c"].contains(&operands[1]) => Counter::Lost,
-        ("cp" | "bit" | "push" | "res" | "set", _) => Counter::Kept,
-        (_, operands) if operands.first().is_some_and(|first| ["b", "c", "bc"].contains(first)) => match text {
-            // A condition, not the register.
-            _ if text.starts_with('j') || text.starts_with("ret") => Counter::Kept,
-            _ => Counter::Lost,
+        ("djnz", _) => Counts::DownUnlessZero(Register::B),
+        ("dec", operands) => match registers(operands[0]).as_slice() {
+            // A pair is decremented without a note of it.
+            [only] => Counts::Down(*only),
+            _ => Counts::No,
         },
-        (_, _) => Counter::Kept,
+        ("jp" | "jr", operands) if operands[0] == "nz" => Counts::UnlessZero,
+        (_, _) => Counts::No,
     }
 }
 
-fn writes(text: &str) -> Vec<Pointer> {
+/// The registers of 8 bits that a name stands for.
+fn registers(name: &str) -> Vec<Register> {
+    use Register::{A, B, C, D, E, H, L};
+    match name {
+        "a" | "af" => vec![A],
+        "b" => vec![B],
+        "c" => vec![C],
+        "d" => vec![D],
+        "e" => vec![E],
+        "h" => vec![H],
+        "l" => vec![L],
+        "bc" => vec![B, C],
+        "de" => vec![D, E],
+        "hl" => vec![H, L],
+        _ => Vec::new(),
+    }
+}
+
+fn sets(text: &str, value: u16) -> Vec<(Register, Option<u8>)> {
     let (mnemonic, operands) = parts(text);
-    let is = |name: &str, halves: &[&str]| match mnemonic {
-        "cp" | "bit" | "push" | "call" | "jp" | "jr" => false,
-        "res" | "set" => halves.contains(&operands[1]),
-        "ex" => operands.contains(&name),
-        _ => operands.first().is_some_and(|first| *first == name || halves.contains(first)),
+    let set: Vec<Register> = match mnemonic {
+        // What is called, and what goes to the other set of registers, leaves nothing that is known.
+        "call" | "rst" | "lcall" | "exx" | "altd" | "ioi" | "ioe" => Register::ALL.to_vec(),
+        "ldi" | "ldd" | "ldir" | "lddr" => ["bc", "de", "hl"].into_iter().flat_map(registers).collect(),
+        "mul" => ["bc", "hl"].into_iter().flat_map(registers).collect(),
+        "rlca" | "rrca" | "rla" | "rra" | "cpl" | "neg" => vec![Register::A],
+        "djnz" => vec![Register::B],
+        "ex" => operands.iter().flat_map(|operand| registers(operand)).collect(),
+        "res" | "set" => registers(operands[1]),
+        "cp" | "bit" | "push" | "jp" | "jr" | "ret" => Vec::new(),
+        _ => operands.first().map(|first| registers(first)).unwrap_or_default(),
     };
-    let hl = is("hl", &["h", "l"]) || ["exx", "mul", "ldi", "ldd", "ldir", "lddr", "altd"].contains(&mnemonic);
+    let constant = mnemonic == "ld" && operands.get(1).is_some_and(|operand| operand.starts_with("0x"));
+    let [low, high] = value.to_le_bytes();
+    match set.as_slice() {
+        [only] if constant => vec![(*only, Some(low))],
+        [first, second] if constant => vec![(*first, Some(high)), (*second, Some(low))],
+        _ => set.into_iter().map(|register| (register, None)).collect(),
+    }
+}
+
+fn writes(text: &str, sets: &[(Register, Option<u8>)]) -> Vec<Pointer> {
+    let (mnemonic, operands) = parts(text);
+    let is = |name: &str| match mnemonic {
+        "cp" | "bit" | "push" | "call" | "jp" | "jr" | "res" | "set" => false,
+        "ex" => operands.contains(&name),
+        _ => operands.first() == Some(&name),
+    };
+    // What a call does to them is known of the function called.
+    let hl = mnemonic != "call" && sets.iter().any(|(register, _)| [Register::H, Register::L].contains(register));
     let mut written = Vec::new();
     written.extend(hl.then_some(Pointer::Hl));
-    written.extend(is("ix", &[]).then_some(Pointer::Ix));
-    written.extend(is("iy", &[]).then_some(Pointer::Iy));
+    written.extend(is("ix").then_some(Pointer::Ix));
+    written.extend(is("iy").then_some(Pointer::Iy));
     written
 }
 
@@ -202,7 +236,7 @@ mod tests {
             (&[0xed, 0x43, 0x34, 0x12], "ld (0x1234), bc", 15),
             (&[0x18, 0xfe], "jr 0x0100", 5),
             (&[0x38, 0x02], "jr c, 0x0104", 5),
-            (&[0xd8], "ret c", 2),
+            (&[0xd8], "ret c", 8),
             (&[0x36, 0x07], "ld (hl), 0x07", 7),
             (&[0xdd, 0x36, 0x02, 0x07], "ld 2 (ix), 0x07", 11),
         ];
@@ -221,16 +255,31 @@ mod tests {
     }
 
     #[test]
-    fn every_write_to_the_loop_counter_is_known() {
-        let counter = |bytes: &[u8]| decoded(bytes).unwrap().counter;
-        assert_eq!(counter(&[0x06, 16]), Counter::High(16));
-        assert_eq!(counter(&[0x0e, 16]), Counter::Low(16));
-        assert_eq!(counter(&[0x01, 0x34, 0x12]), Counter::Word(0x1234));
-        for lost in [&[0x04][..], &[0x0b], &[0x41 + 1], &[0x4f], &[0xc1], &[0xcb, 0xc0], &[0xed, 0x4b, 0, 0], &[0xd9], &[0xcb, 0x10]] {
-            assert_eq!(counter(lost), Counter::Lost, "{lost:02x?}");
+    fn every_write_to_a_loop_counter_is_known() {
+        let of_b = |bytes: &[u8]| {
+            let sets = decoded(bytes).unwrap().sets;
+            sets.into_iter().find(|(register, _)| *register == Register::B).map(|(_, value)| value)
+        };
+        assert_eq!(of_b(&[0x06, 16]), Some(Some(16)));
+        assert_eq!(of_b(&[0x01, 0x34, 0x12]), Some(Some(0x12)));
+        let lost: &[&[u8]] = &[
+            &[0x04], &[0x05], &[0x0b], &[0x42], &[0x47], &[0xc1], &[0xcb, 0xc0], &[0xed, 0x4b, 0, 0], &[0xd9],
+            &[0xcb, 0x10], &[0x10, 0], &[0xf7], &[0xed, 0xb0], &[0xcd, 0, 0], &[0xdd, 0x46, 0],
+        ];
+        for bytes in lost {
+            assert_eq!(of_b(bytes), Some(None), "{bytes:02x?}");
         }
-        for kept in [&[0xb8][..], &[0xcb, 0x40], &[0xc5], &[0x38, 0], &[0xd8], &[0x78], &[0xda, 0, 0]] {
-            assert_eq!(counter(kept), Counter::Kept, "{kept:02x?}");
+        for kept in [&[0xb8][..], &[0xcb, 0x40], &[0xc5], &[0x38, 0], &[0xd8], &[0x78], &[0xda, 0, 0], &[0x0e, 1]] {
+            assert_eq!(of_b(kept), None, "{kept:02x?}");
         }
+    }
+
+    #[test]
+    fn what_counts_down_is_known() {
+        let counts = |bytes: &[u8]| decoded(bytes).unwrap().counts;
+        assert_eq!(counts(&[0x10, 0]), Counts::DownUnlessZero(Register::B));
+        assert_eq!(counts(&[0x3d]), Counts::Down(Register::A));
+        assert_eq!([counts(&[0x20, 0]), counts(&[0xc2, 0, 0])], [Counts::UnlessZero; 2]);
+        assert_eq!([counts(&[0x0b]), counts(&[0x35]), counts(&[0x28, 0]), counts(&[0xdd, 0x2b])], [Counts::No; 4]);
     }
 }
