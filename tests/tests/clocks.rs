@@ -70,7 +70,11 @@ fn no_call_takes_longer_than_its_bound() {
     found.refused.iter().for_each(|refused| println!("without a bound: {refused}"));
     println!("{} calls; {} of {} bounds taken to the clock", found.calls, found.exact, found.compared);
     let (ratio, place) = &found.worst;
-    println!("wcet: bounds {} below observed of {}; worst ratio {ratio:.2} ({place})", found.below.len(), found.compared);
+    println!(
+        "wcet: bounds {} below observed of {}; worst ratio {ratio:.2} ({place})",
+        found.below.len(),
+        found.compared
+    );
     assert!(found.below.is_empty(), "{}", found.below.join("\n"));
     // A bound that is too low by one clock is found where one is taken to the clock.
     assert!(found.exact * 5 > found.compared, "only {} of {} bounds are reached", found.exact, found.compared);

@@ -72,7 +72,8 @@ pub fn bounds(host: &Host<'_>) -> Vec<(String, Result<Bound, Refused>)> {
                 }
                 (one, other) => one.or(other),
             };
-            let (cost, into) = worst.ok_or_else(|| walker.refused(host.image.symbol(&symbol(name)).unwrap_or(0), Why::NoPath))?;
+            let (cost, into) =
+                worst.ok_or_else(|| walker.refused(host.image.symbol(&symbol(name)).unwrap_or(0), Why::NoPath))?;
             Ok(Bound { entry: name.clone(), events: events.clone(), cost, into })
         });
         (name.clone(), found)
@@ -116,7 +117,10 @@ impl Walker<'_> {
             });
         };
         for name in entries {
-            // What has no bound itself is told where it is asked for.
+            // No thread comes back in what cannot switch, even if it has no bound.
+            if !self.may_switch(name) {
+                continue;
+            }
             if let Some(resumed) = &self.named(name)?.resumed {
                 add(resumed, name);
             }
@@ -128,6 +132,30 @@ impl Walker<'_> {
             }
         }
         worst.ok_or_else(|| self.refused(0, Why::NoPath))
+    }
+
+    /// Whether a switch can be reached from a function by calls. What cannot be read may do anything.
+    fn may_switch(&self, name: &str) -> bool {
+        let host = self.host;
+        let starts = |at: u16| host.image.name_at(at).is_some();
+        let (mut open, mut seen) = (vec![host.image.symbol(&symbol(name)).unwrap_or_default()], Nodes::new());
+        while let Some(at) = open.pop() {
+            match self.kinds.get(&at) {
+                Some(Kind::Switch) => return true,
+                Some(Kind::Stays | Kind::Application | Kind::End) => continue,
+                None if !seen.insert(at) => continue,
+                None => {}
+            }
+            let Ok(function) = Function::read(host.image, host.processor, at, &starts) else { return true };
+            for node in function.nodes.values() {
+                open.extend(node.calls);
+                open.extend(node.leaves.iter().filter_map(|(leave, _)| match leave {
+                    Leave::To(to) => Some(*to),
+                    Leave::Return | Leave::ReturnThrough(_) | Leave::Anywhere => None,
+                }));
+            }
+        }
+        false
     }
 
     /// Of the function that begins at an address, and is called at another.
@@ -191,7 +219,9 @@ impl Walker<'_> {
             for (leave, clocks) in &node.leaves {
                 let own = Cost::at(*at, *clocks);
                 match (leave, kind) {
-                    (Leave::Return | Leave::ReturnThrough(_), Some(Kind::Switch)) => leaves.push((*at, End::Switch, own)),
+                    (Leave::Return | Leave::ReturnThrough(_), Some(Kind::Switch)) => {
+                        leaves.push((*at, End::Switch, own))
+                    }
                     (Leave::Return, _) => leaves.push((*at, End::Return, own)),
                     (Leave::ReturnThrough(pointer), _) => {
                         through.push((*at, *pointer));
@@ -331,14 +361,19 @@ impl Walker<'_> {
 
     /// The instruction at which the turns of a loop are counted: where it is entered; or one that is on each way round.
     fn head(&self, body: &Body<'_>, group: &Nodes, entered: &[(u16, Cost)], cut: &Nodes) -> Result<u16, Refused> {
-        if let [(only, _)] = entered {
-            return Ok(*only);
-        }
         let is_on_each = |at: &u16| {
             let mut without = cut.clone();
             without.insert(*at);
             groups(body.function, group, &without).iter().all(|rest| !goes_round(body.function, rest, &without))
         };
+        // Where a counter leads back to, its turns are counted, wherever the loop is entered.
+        let turns = Turns { host: self.host, function: body.function, cut };
+        if let Some(counted) = group.iter().copied().find(|at| turns.counted(group, *at).is_some() && is_on_each(at)) {
+            return Ok(counted);
+        }
+        if let [(only, _)] = entered {
+            return Ok(*only);
+        }
         let first = group.first().copied().unwrap_or_default();
         group.iter().copied().find(is_on_each).ok_or_else(|| self.refused(first, Why::Tangled))
     }

@@ -180,7 +180,9 @@ impl Listing<'_> {
         }
         for (at, byte) in (0..).map(|offset| address.wrapping_add(offset)).zip(&bytes) {
             if self.image.byte(at) != Some(*byte) {
-                return Err(format!("the listing has {byte:02X} at 0x{at:04X}, the image has not: they are of different programs"));
+                return Err(format!(
+                    "the listing has {byte:02X} at 0x{at:04X}, the image has not: they are of different programs"
+                ));
             }
         }
         if let Some(source) = self.source {

@@ -16,8 +16,15 @@ pub type Nodes = BTreeSet<u16>;
 
 /// Those of `region` that lead to each other, as groups, in an order in which none leads to an earlier group; ways to `cut` do not count.
 pub fn groups(function: &Function, region: &Nodes, cut: &Nodes) -> Vec<Nodes> {
-    let mut search =
-        Search { function, region, cut, number: BTreeMap::new(), low: BTreeMap::new(), open: Vec::new(), found: Vec::new() };
+    let mut search = Search {
+        function,
+        region,
+        cut,
+        number: BTreeMap::new(),
+        low: BTreeMap::new(),
+        open: Vec::new(),
+        found: Vec::new(),
+    };
     for at in region {
         if !search.number.contains_key(at) {
             search.from(*at);
@@ -127,18 +134,20 @@ impl Turns<'_> {
         own.iter().filter_map(|at| self.said(*at)).filter(|(source, _)| !inner.contains(source)).collect()
     }
 
-    /// What the line of an instruction says.
+    /// What the line of an instruction says of loops in it.
     fn said(&self, at: u16) -> Option<(Source, Most)> {
         let source = self.host.image.source(at)?;
         let uses = |name: &str| source.text.contains(&format!("{name}("));
-        let of_macro = || self.host.costs.turns.iter().find(|(name, _)| uses(name)).map(|(_, most)| *most);
-        let of_policy = || source.origin().and_then(|place| (self.host.turns)(place));
-        let most = annotated(&source.text).or_else(of_macro).or_else(of_policy)?;
+        let of_macros = self.host.costs.turns.iter().filter(|(name, _)| uses(name)).map(|(_, most)| *most);
+        let of_policy = source.origin().and_then(|place| (self.host.turns)(place));
+        // Which of several loops in a line this is, nobody knows: it has no more turns than the one with most.
+        let all = annotated(&source.text).into_iter().chain(of_macros).chain(of_policy);
+        let most = all.reduce(Most::or).filter(|most| most.is_known())?;
         Some((source.clone(), most))
     }
 
     /// How often a register that counts down leads back, if it is set to a number before the loop, and nothing else in it sets it.
-    fn counted(&self, group: &Nodes, head: u16) -> Option<u64> {
+    pub fn counted(&self, group: &Nodes, head: u16) -> Option<u64> {
         let (counter, down) = self.counter(group, head)?;
         let sets = |at: &u16| self.function.nodes[at].instruction.sets.iter().any(|(register, _)| *register == counter);
         if group.iter().any(|at| *at != down && sets(at)) {

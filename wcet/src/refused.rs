@@ -55,7 +55,10 @@ impl Refused {
             }
             Why::Endless => "the number of turns of this loop has no bound".to_owned(),
             Why::Merged(one, other) => {
-                format!("two loops have become one in the object code: of {}:{} and {}:{}", one.file, one.line, other.file, other.line)
+                format!(
+                    "two loops have become one in the object code: of {}:{} and {}:{}",
+                    one.file, one.line, other.file, other.line
+                )
             }
             Why::Tangled => "this loop is entered in several places, and has no head".to_owned(),
             Why::Recursive(through) => format!("the code calls itself: {}", through.join(", ")),

@@ -55,7 +55,11 @@ fn every_opcode_takes_the_clocks_of_the_table() {
             }
         }
     }
-    println!("{} cases of {} rows as in the simulator; {found} of {damaged} damaged tables found", cases.len(), ROWS.len());
+    println!(
+        "{} cases of {} rows as in the simulator; {found} of {damaged} damaged tables found",
+        cases.len(),
+        ROWS.len()
+    );
     assert_eq!(found, damaged);
 }
 

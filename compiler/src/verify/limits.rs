@@ -89,9 +89,9 @@ impl Most {
         Most { number, counted }
     }
 
-    /// If one of them holds.
+    /// If one of them holds; of two that are not alike, nothing is known.
     #[must_use]
-    pub(crate) fn or(self, other: Most) -> Most {
+    pub fn or(self, other: Most) -> Most {
         let both = |one: Multiple, other: Multiple| {
             let multiple = Multiple { of: one.of, each: one.each.max(other.each), more: one.more.max(other.more) };
             (one.of == other.of).then_some(multiple)
@@ -102,8 +102,9 @@ impl Most {
         }
     }
 
-    /// Whether it is a bound at all: of two that are not alike, nothing is left.
-    pub(crate) fn is_known(self) -> bool {
+    /// Whether it is a bound at all.
+    #[must_use]
+    pub fn is_known(self) -> bool {
         self.number.is_some() || self.counted.is_some()
     }
 

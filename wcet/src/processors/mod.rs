@@ -2,8 +2,8 @@
 
 pub mod rabbit;
 
-pub use rabbit::Rabbit;
 use rabbit::Counted;
+pub use rabbit::Rabbit;
 
 /// A processor whose code can be bounded.
 pub trait Processor {

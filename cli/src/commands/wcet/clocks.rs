@@ -27,6 +27,8 @@ struct Bounded<'a> {
     source: &'a Source,
     program: &'a Program,
     counts: Counts,
+    /// How many threads there can be at the most, if the framework sees to it.
+    capacity: Option<u64>,
     bounds: Vec<Bound>,
     /// With their paths.
     explained: bool,
@@ -38,6 +40,7 @@ pub fn wcet(console: &Console, arguments: &Wcet) -> Result<(), Failure> {
     let source = super::read_source(file)?;
     let verified = super::compile_source(console, file, &source, &found.framework)?;
     let counts = counts(arguments, verified.policy())?;
+    let handled: BTreeSet<String> = verified.policy().events.iter().map(|handler| handler.name.clone()).collect();
     let turns = Steps::of(&verified, &found.framework).turns();
     let program = Program::of(console, &found, verified)?;
     let processor = program.processor()?;
@@ -49,13 +52,17 @@ pub fn wcet(console: &Console, arguments: &Wcet) -> Result<(), Failure> {
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
     for (entry, found) in bounds(&host).into_iter().filter(|(entry, _)| wanted.is_none_or(|wanted| entry == wanted)) {
         match found {
-            Ok(bound) => known.push(bound),
+            Ok(mut bound) => {
+                bound.events.retain(|event| handled.contains(event));
+                known.push(bound);
+            }
             Err(refused) => unknown.push((entry, refused)),
         }
     }
     let framework = found.framework.name.as_str();
     let explained = wanted.is_some();
-    let bounded = Bounded { file, framework, source: &source, program: &program, counts, bounds: known, explained };
+    let bounded =
+        Bounded { file, framework, source: &source, program: &program, counts, capacity, bounds: known, explained };
     if !bounded.bounds.is_empty() {
         console.result(&shown::text(&bounded))?;
         if console.is_json() {

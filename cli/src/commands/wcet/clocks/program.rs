@@ -45,9 +45,8 @@ impl Program {
         let made = artefact::make(console, found, &accepted, recipe, &translation, place)?;
         let folders = found.folders(console)?;
         let told_by = folders.framework.join("costs");
-        let mut shorter = vec![folders.framework.clone()];
-        // A path of the compiler is not always one without `..`.
-        shorter.push(folders.framework.join("../shared/small/catapults"));
+        // The compiler's paths are those that it was given, with `..` in them.
+        let mut shorter = vec![folders.framework.join("../shared/small"), folders.framework.clone()];
         shorter.push(scratch.path.canonicalize().unwrap_or_else(|_| scratch.path.clone()));
         shorter.push(scratch.path.clone());
         let read = |name: &str| text(&made.join(name));
@@ -70,7 +69,8 @@ impl Program {
     }
 }
 
-const OF_HOST: &str = "this is a mistake of the framework's description or tools; docs/wcet.md (\"In clocks\") says what they make";
+const OF_HOST: &str =
+    "this is a mistake of the framework's description or tools; docs/wcet.md (\"In clocks\") says what they make";
 
 /// The linker's listings, by name.
 fn listings(folder: &Path) -> Result<Vec<(String, String)>, Failure> {

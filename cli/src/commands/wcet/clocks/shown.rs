@@ -17,16 +17,15 @@ pub fn text(bounded: &Bounded<'_>) -> String {
     if bounded.explained {
         bounded.bounds.iter().for_each(|bound| path(&mut text, bounded, bound));
     } else {
-        let head = ["function", "clocks at the most", "of these"].map(str::to_owned).to_vec();
+        let head = ["function (events that it raises)", "clocks at the most", "of these"].map(str::to_owned).to_vec();
         let row = |bound: &Bound| {
-            vec![bound.entry.clone(), bound.cost.formula.to_string(), bound.cost.clocks.to_string()]
+            let events = bound.events.join(", ");
+            let name = if events.is_empty() { bound.entry.clone() } else { format!("{} ({events})", bound.entry) };
+            vec![name, bound.cost.formula.to_string(), bound.cost.clocks.to_string()]
         };
         let rows: Vec<Vec<String>> = std::iter::once(head).chain(bounded.bounds.iter().map(row)).collect();
         table::table(&mut text, &rows);
         text.push('\n');
-        for bound in &bounded.bounds {
-            let _ = writeln!(text, "{} raises {}", bound.entry, bound.events.join(", "));
-        }
     }
     text + &notes(bounded)
 }
@@ -110,9 +109,13 @@ fn notes(bounded: &Bounded<'_>) -> String {
     if bounded.bounds.iter().any(|bound| bound.cost.formula.counts(Entity::Thread)) {
         text.push_str("n: threads that live, with one that comes\n");
     }
-    let framework = bounded.framework;
-    text.push_str("counted: from the function's first instruction until it returns; or until another thread, that goes on, has returned\n");
-    let _ = writeln!(text, "assumed: no more threads live, which `{framework}` does not see to; memory without wait states;");
-    text.push_str("         no interrupts; no guard of the policy fails\n");
+    let threads = match bounded.capacity {
+        Some(_) => String::new(),
+        None => format!("no more threads live, which `{}` does not see to; ", bounded.framework),
+    };
+    text.push_str(
+        "counted: until the function returns, or another thread, which goes on, has returned to the application\n",
+    );
+    let _ = writeln!(text, "assumed: {threads}no wait states; no interrupts; no guard fails");
     text
 }
