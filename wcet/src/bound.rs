@@ -346,14 +346,19 @@ impl Walker<'_> {
         let others: Vec<(u16, Cost)> = entered.iter().filter(|(at, _)| *at != head).cloned().collect();
         let direct = if others.is_empty() { BTreeMap::new() } else { self.paths(body, group, &others, &inner_cut)? };
         let at_head = entered.iter().find(|(at, _)| *at == head).map(|(_, cost)| cost.clone());
-        let at_head = [at_head, to_head(&direct)].into_iter().flatten().reduce(|one, other| one.or(&other));
+        let come = to_head(&direct);
         let mut all = direct;
-        if let (Some(at_head), Some(turn)) = (at_head, to_head(&from_head)) {
+        if let Some(turn) = to_head(&from_head) {
             let turns = Turns { host: self.host, function: body.function, cut };
             let most = turns.most(group, head)?;
-            for (at, cost) in from_head {
-                let rest = at_head.then(&cost);
-                add(&mut all, at, turn.times(most, &rest, self.host.counts, self.host.capacity));
+            // Who has come to the head from elsewhere in the loop has come back once, where that is what is counted.
+            let rest = if turns.counted(group, head).is_some() { most.plus(-1) } else { most };
+            for (before, most) in [(at_head, most), (come, rest)] {
+                let Some(before) = before else { continue };
+                for (at, cost) in &from_head {
+                    let rest = before.then(cost);
+                    add(&mut all, *at, turn.times(most, &rest, self.host.counts, self.host.capacity));
+                }
             }
         }
         Ok(all)
