@@ -117,25 +117,22 @@ impl Function {
 
     /// Where a jump through a register leads, by the instructions before it.
     fn through(&self, image: &Image, at: u16, pointer: Pointer, before: &BTreeMap<u16, u16>) -> Through {
-        let mut popped = false;
+        let mut computed = false;
         for node in self.chain(at, before) {
             let instruction = &node.instruction;
-            match instruction.flow {
-                Flow::Pop(into) if into == pointer => return Through::Return,
-                Flow::Pop(_) => popped = true,
-                Flow::Next if !popped => {
-                    let table = address(&instruction.text).map(|table| image.table(table)).unwrap_or_default();
-                    if instruction.writes.contains(&pointer) && !table.is_empty() {
-                        return Through::Table(table);
-                    }
-                }
-                _ => {}
+            if instruction.flow == Flow::Pop(pointer) && !computed {
+                return Through::Return;
+            }
+            let table = address(&instruction.text).map(|table| image.table(table)).unwrap_or_default();
+            if instruction.flow == Flow::Next && instruction.writes.contains(&pointer) && !table.is_empty() {
+                return Through::Table(table);
             }
             // An address that is read from a table, or computed in it.
             let computes = instruction.text.starts_with("add hl, ") || instruction.text == "ld hl, 0 (hl)";
             if instruction.writes.contains(&pointer) && !computes {
                 break;
             }
+            computed |= computes;
         }
         let first = self.nodes.get(&self.entry).map(|node| node.instruction.flow);
         if first == Some(Flow::Pop(pointer)) { Through::First } else { Through::Unknown }
@@ -161,9 +158,11 @@ impl Function {
         }
         for (at, node) in &self.nodes {
             let Flow::Through(pointer) = node.instruction.flow else { continue };
+            if node.leaves.iter().any(|(leave, _)| *leave != Leave::Return) {
+                continue;
+            }
             let mut here = *at;
-            let concluded = node.leaves.iter().all(|(leave, _)| *leave == Leave::Return);
-            while concluded {
+            loop {
                 let all = before.get(&here).filter(|all| all.len() == 1);
                 here = *all.and_then(BTreeSet::first).ok_or_else(|| Refused::at(image, *at, Why::Indirect))?;
                 let instruction = &self.nodes[&here].instruction;

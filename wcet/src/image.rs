@@ -161,7 +161,7 @@ impl Listing<'_> {
     fn line(&mut self, line: &str) -> Result<(), String> {
         let text = line.get(TEXT..).unwrap_or_default();
         if let Some(comment) = text.strip_prefix(';') {
-            if let Some(source) = source(comment) {
+            if let Some(source) = source(comment).map(known) {
                 self.image.sources.push(source);
                 self.source = Some(self.image.sources.len() - 1);
             }
@@ -217,6 +217,14 @@ fn source(comment: &str) -> Option<Source> {
         }
     }
     found.filter(|source| !source.file.is_empty() && !source.file.contains(char::is_whitespace))
+}
+
+/// SDCC sometimes puts the code of an inlined function into the caller's file, which has no such line.
+fn known(source: Source) -> Source {
+    match source.text.starts_with("ERROR: no line number") {
+        true => Source { text: "code of an inlined function, in a line of another file".to_owned(), ..source },
+        false => source,
+    }
 }
 
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {

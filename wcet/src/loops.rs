@@ -111,7 +111,7 @@ impl Turns<'_> {
             [(_, most)] => return Ok(*most),
             [] => {}
             [(one, _), (other, _), ..] => {
-                let why = Why::Merged(one.clone(), other.clone());
+                let why = Why::Merged(Box::new([one.clone(), other.clone()]));
                 return Err(Refused::at(self.host.image, head, why));
             }
         }

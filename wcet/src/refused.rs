@@ -23,7 +23,7 @@ pub enum Why {
     /// Nobody says how many turns a loop has.
     Endless,
     /// Two loops of the source have become one.
-    Merged(Source, Source),
+    Merged(Box<[Source; 2]>),
     /// A loop is entered in several places, and no instruction is on each way round.
     Tangled,
     /// A function calls itself, perhaps through these others.
@@ -54,11 +54,9 @@ impl Refused {
                 format!("no instruction of the processor has the bytes {}", bytes.join(" "))
             }
             Why::Endless => "the number of turns of this loop has no bound".to_owned(),
-            Why::Merged(one, other) => {
-                format!(
-                    "two loops have become one in the object code: of {}:{} and {}:{}",
-                    one.file, one.line, other.file, other.line
-                )
+            Why::Merged(both) => {
+                let places = both.each_ref().map(|source| format!("{}:{}", source.file, source.line));
+                format!("two loops have become one in the object code: of {}", places.join(" and "))
             }
             Why::Tangled => "this loop is entered in several places, and has no head".to_owned(),
             Why::Recursive(through) => format!("the code calls itself: {}", through.join(", ")),

@@ -104,6 +104,7 @@ fn what_has_no_bound_is_refused_by_why() {
 fn returns_through_registers() {
     assert_eq!(alone(&[0xe1, 0xf1, 0xe9]), Ok("18".to_owned()), "pop hl; pop af; jp (hl)");
     assert_eq!(alone(&[0xe1, 0x21, 0, 1, 0xe9]), Err(Why::Indirect), "pop hl; ld hl, 0x100; jp (hl)");
+    assert_eq!(alone(&[0x00, 0xe1, 0x19, 0xe9]), Err(Why::Indirect), "pop hl; add hl, de; jp (hl)");
     // pop iy; call f; jp (iy). f: nop; ret, and then one that changes IY
     let kept = [0xfd, 0xe1, 0xcd, 0x07, 0x01, 0xfd, 0xe9, 0x00, 0xc9];
     assert_eq!(bound(&kept, &[("f", 0x107)], ""), Ok("37".to_owned()));
