@@ -94,10 +94,12 @@ fn cases() -> Vec<Case> {
             let bytes = opcode(prefix, last);
             let read = |at| bytes.get(usize::from(at - CODE)).copied();
             let Some((_, instruction)) = find(ROWS, CODE, &read) else { continue };
-            let counters: &[u16] = match instruction.flow {
-                Flow::Repeat(_) => &[1, 2, 3, 300],
-                _ if instruction.text.starts_with("djnz") => &[0x0101, 0x0201, 0x0001],
-                _ => &[0x0301],
+            let counters: &[u16] = if matches!(instruction.flow, Flow::Repeat(_)) {
+                &[1, 2, 3, 300]
+            } else if instruction.text.starts_with("djnz") {
+                &[0x0101, 0x0201, 0x0001]
+            } else {
+                &[0x0301]
             };
             for counter in counters {
                 for flags in [0x00, 0xff] {
