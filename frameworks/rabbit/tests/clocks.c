@@ -1,7 +1,8 @@
 /*
- * Threads that call everything in a random order, and note when: `mark` is the number of a function (below) from just before it is
- * called until just after the call returns, in whichever thread that is, or until a new thread begins. So the time between two of its
- * changes is that of the call, and of 24 clocks besides. `control` is set before the program starts.
+ * Threads that call everything in a random order, and note when: `mark` is the number of a function (below) from just
+ * before it is called until just after the call returns, in whichever thread that is, or until a new thread begins. So
+ * the time between two of its changes is that of the call, and of 24 clocks besides. `control` is set before the
+ * program starts.
  */
 #include CATAPULTS_COMPILED_IN
 #include "simulated.h"
@@ -130,14 +131,23 @@ static void set_imports(struct thread *thread) {
 
 static struct thread *of(uint8_t number) { return (struct thread *)memory[number]; }
 
+/* Of all at once, so that much is to be put in order. */
+static void set_all(void) {
+    for (uint8_t number = 0; number < MOST; number++)
+        if (alive[number])
+            set_imports(of(number));
+}
+
 static void count(void) {
     if (control.actions-- == 0)
         stop();
     if (below(32) == 0)
         habit = below(6);
+    if (below(32) == 0)
+        set_all();
     if (below(64) == 0) {
-        one = control.values == 3 ? below(8) : draw();
-        other = below(2) ? one + 1 : draw();
+        one = below(2) ? below(8) : draw();
+        other = below(2) ? below(8) : one + 1;
     }
 }
 
