@@ -57,7 +57,7 @@ say = printf '\033[1m== %s\033[0m%s\n' "$(1)" "$${STARTED:+, after $$((EPOCHSECO
 done = [[ -z "$${STARTED:-}" ]] || echo "$$EPOCHSECONDS ended $(1)" >>$(PHASES)
 PHASES := $(BUILD)/phases
 
-.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults admission theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb misses unmodified linux ltp cluster page-test lint format clean
+.PHONY: help setup build install uninstall dist deb install-test test demo demo-full bench agreement examples experiments guards explore mutants faults admission wcet theory fuzz differential stress shares tsan test-busy pth-suite weather mariadb misses unmodified linux ltp cluster page-test lint format clean
 .PHONY: command programs frameworks policies applications
 
 help: ## This list
@@ -200,6 +200,10 @@ faults: setup-build+test ## Break a line of either dispatcher, a hundred times: 
 
 admission: setup-build ## Ask the policies' admission about 10000 random sets: the admitted miss nothing, the refused could
 	@cargo run --release --quiet --locked -p catapults-tests --bin admission
+
+wcet: setup-build+rabbit ## Compare bounds in clocks with what calls take on the simulated Rabbit, ten times as much as `make test` does (10 minutes)
+	@CATAPULTS_WCET=10 cargo test --release --quiet --locked -p catapults-tests --test clocks -- --nocapture >$(BUILD)/wcet.log || { cat $(BUILD)/wcet.log; exit 1; }
+	@grep -v '^test \|^running \|^$$' $(BUILD)/wcet.log
 
 theory: setup-build ## Compare simulations of 6000 random sets of tasks with response-time and demand analysis, and with schedules by force
 	@cargo run --release --quiet --locked -p catapults-tests --bin theory

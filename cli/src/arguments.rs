@@ -6,7 +6,7 @@ mod wcet;
 
 pub use admit::{Admit, OrderName, UnitName};
 pub use live::{Assignment, Replace, Set, Top};
-pub use wcet::Wcet;
+pub use wcet::{Wcet, WcetUnit};
 
 use crate::library::PolicyOrPath;
 use crate::messages::MessageFormat;

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod choices;
+pub mod clocks;
 pub mod command;
 pub mod compiled;
 pub mod differential;

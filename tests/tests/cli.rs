@@ -9,6 +9,7 @@
     reason = "a test that cannot go on says so by panicking"
 )]
 
+use catapults_tests::clocks::folder_of_sdcc;
 use catapults_tests::{catapults, root};
 use std::fs;
 use std::io::Write;
@@ -25,6 +26,8 @@ fn says_what_is_written() {
     let cases = trycmd::TestCases::new();
     cases.register_bin("catapults", catapults());
     cases.env("NO_COLOR", "1").env("XDG_CACHE_HOME", folder.path().to_string_lossy());
+    // It would be looked for in the usual cache.
+    cases.env("CATAPULTS_SDCC", folder_of_sdcc().unwrap().to_string_lossy());
     cases.case("tests/cli/*.md");
     cases.case("docs/realtime.md");
     cases.case("docs/wcet.md");

@@ -94,7 +94,7 @@ fn objects_are_as_described() {
     fs::write(inside("left.scenario"), "scenario y { thread a { run 1ms; } }\n").unwrap();
 
     let mut judge = Judge { described: described(), seen: BTreeSet::new() };
-    let cases: [(&[&str], i32); 30] = [
+    let cases: [(&[&str], i32); 31] = [
         (&["check", "policies/fifo.sched"], 0),
         (
             &[
@@ -133,6 +133,7 @@ fn objects_are_as_described() {
         (&["admit", "tests/cli/admit/plan.scenario"], 0),
         (&["wcet", "policies/least_loaded.sched", "--explain", "dispatch"], 0),
         (&["wcet", "tests/cli/wcet/endless.sched"], 1),
+        (&["wcet", "policies/fifo.sched", "--framework", "rabbit", "--unit", "clocks", "--explain", "thread_yield"], 0),
     ];
     for (arguments, status) in cases {
         let (objects, output) = objects(arguments);

@@ -1,10 +1,10 @@
 //! The arguments of `catapults wcet`.
 
 use super::{FrameworkOption, whole};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Bound how long each handler of a policy takes, on every host alike
+/// Bound how long each handler of a policy takes, on every host alike, or in clocks of a processor
 ///
 /// Prints for each event, and each query, the most steps that its handler takes: as a formula in the number of threads, and for
 /// the numbers given. A step is a statement, a part of an expression, a turn of a loop, or a level of a sorted container
@@ -21,10 +21,22 @@ pub struct Wcet {
     /// How many nodes there are at the most, for a policy with nodes; by default 16
     #[arg(long, value_name = "N", value_parser = whole::<u64, 1, 1_000_000>, allow_negative_numbers = true)]
     pub nodes: Option<u64>,
-    /// Print the path that takes longest in this event or query, with the lines of the policy
+    /// What is counted
+    #[arg(long, value_enum, default_value = "steps")]
+    pub unit: WcetUnit,
+    /// Print the path that takes longest in this event or query, or with clocks in this function, with the lines of the policy
     #[arg(long, value_name = "EVENT")]
     pub explain: Option<String>,
     /// The policy (.sched)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+}
+
+/// What bounds count.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum WcetUnit {
+    /// Steps of a handler, which are the same on every host
+    Steps,
+    /// Clocks of the processor, for each function of the host that raises events, if the framework builds images of its code
+    Clocks,
 }

@@ -1,10 +1,11 @@
 //! `catapults wcet`.
 
+mod clocks;
 mod data;
 mod shown;
 
 use super::{compile_source, read_source};
-use crate::arguments::Wcet;
+use crate::arguments::{Wcet, WcetUnit};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::frameworks::{self, nearest};
@@ -36,6 +37,13 @@ struct Row<'a> {
 }
 
 pub fn wcet(console: &Console, arguments: &Wcet) -> Result<(), Failure> {
+    match arguments.unit {
+        WcetUnit::Steps => in_steps(console, arguments),
+        WcetUnit::Clocks => clocks::wcet(console, arguments),
+    }
+}
+
+fn in_steps(console: &Console, arguments: &Wcet) -> Result<(), Failure> {
     let framework = frameworks::find(console, &arguments.framework.framework)?.framework;
     let file = &arguments.file;
     let source = read_source(file)?;

@@ -89,7 +89,8 @@ impl Formula {
     }
 
     /// So many of these, and then `last`. At most `capacity` threads can live.
-    pub(super) fn turns(&self, most: Most, last: &Formula, capacity: Option<u64>) -> Formula {
+    #[must_use]
+    pub fn turns(&self, most: Most, last: &Formula, capacity: Option<u64>) -> Formula {
         let (each, power, more) = match shorter(most, capacity) {
             Shorter::Number(number) => (0, CONSTANT, i128::from(number)),
             Shorter::Counted(Multiple { of, each, more }) => {

@@ -10,9 +10,11 @@ mod bound;
 mod formula;
 mod path;
 mod refused;
+mod turns;
 
 pub use formula::{Counts, Formula};
 pub use path::Visit;
+pub use turns::TurnsByPlace;
 
 use crate::diagnostics::Diagnostics;
 use crate::framework::Framework;

@@ -89,9 +89,9 @@ impl Most {
         Most { number, counted }
     }
 
-    /// If one of them holds.
+    /// If one of them holds; of two that are not alike, nothing is known.
     #[must_use]
-    pub(super) fn or(self, other: Most) -> Most {
+    pub fn or(self, other: Most) -> Most {
         let both = |one: Multiple, other: Multiple| {
             let multiple = Multiple { of: one.of, each: one.each.max(other.each), more: one.more.max(other.more) };
             (one.of == other.of).then_some(multiple)
@@ -100,6 +100,12 @@ impl Most {
             number: self.number.zip(other.number).map(|(one, other)| one.max(other)),
             counted: self.counted.zip(other.counted).and_then(|(one, other)| both(one, other)),
         }
+    }
+
+    /// Whether it is a bound at all.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        self.number.is_some() || self.counted.is_some()
     }
 
     /// So many more.

@@ -1,9 +1,10 @@
 #include "library.h"
 
 void thread_suspend(struct thread *thread) {
-    thread->flags |= THREAD_SUSPENDED;
-    if (thread->flags & THREAD_WAITS)
-        return; /* thread_signal comes back to it */
+    uint8_t flags = thread->flags;
+    thread->flags = flags | THREAD_SUSPENDED;
+    if (flags)
+        return; /* it is suspended, or it waits: thread_signal comes back to it */
 #ifdef CATAPULTS_NEVER_STOPS_suspend_thread
     CATAPULTS_HANDLER_suspend_thread(POLICY(thread));
 #else

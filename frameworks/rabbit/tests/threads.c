@@ -31,7 +31,8 @@ static void second(void *argument) {
     thread_signal(a);
     thread_signal(a); /* nothing: it waits no more */
     thread_suspend(a);
-    thread_yield(); /* only b could run */
+    thread_suspend(a); /* nothing, either */
+    thread_yield();    /* only b could run */
     print('R');
     thread_resume(a);
     thread_resume(a);

@@ -27,6 +27,6 @@ void catapults_list_remove(struct catapults_list *list, struct catapults_thread 
     dec hl
     ld (hl), e
     ret
-    __endasm;
+    __endasm; /* at most n - 1 turns */
 }
 /* clang-format on */

@@ -10,6 +10,6 @@ void catapults_stack_remove(struct catapults_stack *stack, struct catapults_thre
     push de
 #include "unlink.inc"
     ret
-    __endasm;
+    __endasm; /* at most n - 1 turns */
 }
 /* clang-format on */

@@ -35,7 +35,7 @@ CATAPULTS_INLINE void catapults_sorted_init(struct catapults_sorted *sorted) { s
 /* Takes out a thread that is in this container. Compares nothing, so its keys may have changed already. */
 CATAPULTS_INLINE void catapults_sorted_remove(struct catapults_sorted *sorted, struct catapults_thread *t) {
     struct catapults_thread **link = &sorted->first;
-    while (*link != t)
+    while (*link != t) /* at most n - 1 turns */
         link = &(*link)->next;
     *link = t->next;
 }
@@ -63,7 +63,7 @@ CATAPULTS_INLINE struct catapults_thread *catapults_sorted_take(struct catapults
 
 /* Chains all threads through `walk` as they leave, for a visitor that moves them. Returns the first. */
 CATAPULTS_INLINE struct catapults_thread *catapults_sorted_chain(struct catapults_sorted *sorted) {
-    for (struct catapults_thread *t = sorted->first; t; t = t->next)
+    for (struct catapults_thread *t = sorted->first; t; t = t->next) /* at most n turns */
         t->walk = t->next;
     return sorted->first;
 }
@@ -71,7 +71,7 @@ CATAPULTS_INLINE struct catapults_thread *catapults_sorted_chain(struct catapult
 
 CATAPULTS_INLINE catapults_int catapults_sorted_count(const struct catapults_sorted *sorted) {
     catapults_int count = 0;
-    for (const struct catapults_thread *t = sorted->first; t; t = t->next)
+    for (const struct catapults_thread *t = sorted->first; t; t = t->next) /* at most n turns */
         count++;
     return count;
 }

@@ -45,12 +45,12 @@ CATAPULTS_INLINE catapults_int catapults_shift_left(catapults_int value, catapul
     const catapults_int width = 8 * (catapults_int)sizeof(catapults_int);
     if (amount >= width)
         return 0;
-    return (catapults_int)((catapults_bits)value << (amount < 0 ? 0 : amount));
+    return (catapults_int)((catapults_bits)value << (amount < 0 ? 0 : amount)); /* of 16 bits, at most 16 turns */
 }
 
 CATAPULTS_INLINE catapults_int catapults_shift_right(catapults_int value, catapults_int amount) {
     const catapults_int highest = 8 * (catapults_int)sizeof(catapults_int) - 1;
-    return value >> (amount < 0 ? 0 : amount > highest ? highest : amount);
+    return value >> (amount < 0 ? 0 : amount > highest ? highest : amount); /* of 16 bits, at most 16 turns */
 }
 
 /* Equal numbers cannot be told apart. */
