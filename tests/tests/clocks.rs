@@ -68,6 +68,7 @@ fn no_call_takes_longer_than_its_bound() {
     found.lines.sort();
     println!("{}", found.lines.join("\n"));
     found.refused.iter().for_each(|refused| println!("without a bound: {refused}"));
+    assert!(found.compared > 300, "only {} bounds were compared", found.compared);
     println!("{} calls; {} of {} bounds taken to the clock", found.calls, found.exact, found.compared);
     let (ratio, place) = &found.worst;
     println!(
@@ -131,8 +132,16 @@ fn accepted(sources: Vec<Source>) -> Vec<(String, Verified<Policy>)> {
 }
 
 fn compared(name: &str, verified: &Verified<Policy>, more: usize) -> Found {
-    let built = Built::of(verified, &framework_at(RABBIT)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut found = Found::default();
+    let built = match Built::of(verified, &framework_at(RABBIT)) {
+        Ok(built) => built,
+        // SDCC does not translate all of C.
+        Err(error) if is_random(name) => {
+            found.lines.push(format!("{name}: not built: {}", error.lines().next().unwrap_or_default()));
+            return found;
+        }
+        Err(error) => panic!("{name}: {error}"),
+    };
     for threads in THREADS {
         let mut observed = Observed::new();
         for values in 0..4 {

@@ -250,7 +250,13 @@ impl Walker<'_> {
         let mut resumed: Option<Cost> = if kind == Some(Kind::Switch) { Some(Cost::nothing()) } else { None };
         let mut add = |cost: Cost| resumed = Some(resumed.as_ref().map_or(cost.clone(), |known| known.or(&cost)));
         tails.into_iter().for_each(&mut add);
+        let all: Nodes = function.nodes.keys().copied().collect();
         for (at, back) in comes_back {
+            // How many turns of a loop are left to a thread that comes back in it, nobody knows.
+            let around = groups(&function, &all, &Nodes::new()).into_iter().find(|group| group.contains(&at));
+            if around.is_some_and(|group| goes_round(&function, &group, &Nodes::new())) {
+                return Err(self.refused(at, Why::Tangled));
+            }
             let rest = self.ends(&body, at, &leaves)?;
             if rest.contains_key(&End::Switch) || rest.contains_key(&End::Application) {
                 return Err(self.refused(at, Why::SwitchesAgain));

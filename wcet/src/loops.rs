@@ -120,7 +120,9 @@ impl Turns<'_> {
         said.copied().ok_or_else(|| Refused::at(self.host.image, head, Why::Endless))
     }
 
-    /// The lines of the source that say how often the loop goes round; without those of loops within it.
+    /// The lines of the source that say how often the loop goes round: that of its head, or else those that lead back to it, if they are
+    /// the policy's loops. Other lines in it can be of loops that are no more: what is shifted by a constant is shifted without one.
+    /// Without those of loops within it.
     fn lines(&self, group: &Nodes, head: u16) -> BTreeMap<Source, Most> {
         let mut cut = self.cut.clone();
         cut.insert(head);
@@ -128,22 +130,34 @@ impl Turns<'_> {
         for nested in groups(self.function, group, &cut) {
             if goes_round(self.function, &nested, &cut) {
                 own.retain(|at| !nested.contains(at));
-                inner.extend(nested.iter().filter_map(|at| self.said(*at)).map(|(source, _)| source));
+                inner.extend(nested.iter().filter_map(|at| self.host.image.source(*at)));
             }
         }
-        own.iter().filter_map(|at| self.said(*at)).filter(|(source, _)| !inner.contains(source)).collect()
+        let known = |at: u16, said: Option<Most>| {
+            let source = self.host.image.source(at).filter(|source| !inner.contains(source))?;
+            Some((source.clone(), said?))
+        };
+        let at_head: BTreeMap<Source, Most> = known(head, self.said(head)).into_iter().collect();
+        if !at_head.is_empty() {
+            return at_head;
+        }
+        let back = own.iter().copied().filter(|at| self.function.next(*at).any(|to| to == head));
+        back.filter_map(|at| known(at, self.said_by_policy(at))).collect()
     }
 
     /// What the line of an instruction says of loops in it.
-    fn said(&self, at: u16) -> Option<(Source, Most)> {
+    fn said(&self, at: u16) -> Option<Most> {
         let source = self.host.image.source(at)?;
         let uses = |name: &str| source.text.contains(&format!("{name}("));
         let of_macros = self.host.costs.turns.iter().filter(|(name, _)| uses(name)).map(|(_, most)| *most);
-        let of_policy = source.origin().and_then(|place| (self.host.turns)(place));
         // Which of several loops in a line this is, nobody knows: it has no more turns than the one with most.
-        let all = annotated(&source.text).into_iter().chain(of_macros).chain(of_policy);
-        let most = all.reduce(Most::or).filter(|most| most.is_known())?;
-        Some((source.clone(), most))
+        let all = annotated(&source.text).into_iter().chain(of_macros).chain(self.said_by_policy(at));
+        all.reduce(Most::or).filter(|most| most.is_known())
+    }
+
+    /// What is known of the policy's loop in the line of an instruction.
+    fn said_by_policy(&self, at: u16) -> Option<Most> {
+        self.host.image.source(at)?.origin().and_then(|place| (self.host.turns)(place))
     }
 
     /// How often a register that counts down leads back, if it is set to a number before the loop, and nothing else in it sets it.

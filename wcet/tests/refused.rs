@@ -121,6 +121,9 @@ fn a_switch_is_followed_into_the_other_thread() {
     assert_eq!(bound(&code, &functions, "switch s\n"), Ok((12 + 10 + 10).to_string()));
     // It says itself that it does not switch: no path is left.
     assert_eq!(bound(&code, &functions, "switch s\nstays main\n"), Err(Why::NoPath));
+    // In a loop: 1$: call s; djnz 1$; ret
+    let around = [0x06, 3, 0xcd, 0x08, 0x01, 0x10, 0xfb, 0xc9, 0x00, 0xc9];
+    assert_eq!(bound(&around, &[("s", 0x108)], "switch s\n"), Err(Why::Tangled));
     // Twice: a thread that has come back does so once more.
     let twice = [0xcd, 0x07, 0x01, 0xcd, 0x07, 0x01, 0xc9, 0x00, 0xc9];
     assert_eq!(bound(&twice, &[("s", 0x107)], "switch s\n"), Err(Why::SwitchesAgain));

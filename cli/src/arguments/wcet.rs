@@ -4,7 +4,7 @@ use super::{FrameworkOption, whole};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Bound how long each handler of a policy takes, on every host alike, or in clocks of a processor
+/// Bound how long each handler of a policy takes, in steps or in clocks
 ///
 /// Prints for each event, and each query, the most steps that its handler takes: as a formula in the number of threads, and for
 /// the numbers given. A step is a statement, a part of an expression, a turn of a loop, or a level of a sorted container
