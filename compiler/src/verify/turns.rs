@@ -3,7 +3,7 @@
 
 use super::Verified;
 use crate::framework::{Event, Framework, Move, Stage};
-use crate::policy::{Block, ContainerRef, Policy, Source, StateClass};
+use crate::policy::{Block, ContainerRef, LocalId, Policy, Source, StateClass};
 
 impl Verified<Policy> {
     /// The event by which the policy could limit turns, if no handler of a tick or a timer takes the processor from a
@@ -18,7 +18,14 @@ impl Verified<Policy> {
             .iter()
             .filter(ends)
             .filter_map(|event| policy.events.iter().find(|handler| handler.name == event.name));
-        (!handlers.any(|handler| takes(policy, &handler.body))).then(|| tick.name.clone())
+        (!handlers.any(|handler| takes(policy, &handler.body, &|_| true))).then(|| tick.name.clone())
+    }
+
+    /// Whether the handler of an event can take the processor from a thread that the event is not about: that one is READY
+    /// then, and the host decides anew.
+    pub fn preempts(&self, event: &Event) -> bool {
+        let handler = self.policy().events.iter().find(|handler| handler.name == event.name);
+        handler.is_some_and(|handler| takes(self.policy(), &handler.body, &|named| named.0 >= handler.parameters))
     }
 }
 
@@ -31,18 +38,18 @@ fn is_of_who_runs(event: &Event) -> bool {
         && moves.all(|one| matches!(one, Move::Parameter(0, from, _) if *from == running))
 }
 
-/// Whether a block moves a thread that may be RUNNING to a READY container.
-fn takes(policy: &Policy, block: &Block) -> bool {
+/// Whether a block moves a thread that may be RUNNING to a READY container. `may_run`: whether one with a name may be.
+fn takes(policy: &Policy, block: &Block, may_run: &dyn Fn(LocalId) -> bool) -> bool {
     block.iter().any(|statement| {
         let moves = statement.moves().is_some_and(|(source, destination)| {
             let class =
                 |container: &ContainerRef| container.candidates().next().map(|first| policy.containers[first.0].class);
             let from = match source {
-                Source::Thread(_) => true,
+                Source::Thread(named) => may_run(*named),
                 Source::Container(container) => class(container) == Some(StateClass::Running),
             };
             from && destination.and_then(class) == Some(StateClass::Ready)
         });
-        moves || statement.blocks().any(|inner| takes(policy, inner))
+        moves || statement.blocks().any(|inner| takes(policy, inner, may_run))
     })
 }

@@ -30,5 +30,8 @@ struct thread *thread_create(void *memory, uint16_t size, void (*function)(void 
     }
 #endif
     thread_runnable++;
+#ifdef CATAPULTS_PREEMPTS_newthread
+    thread_give_way();
+#endif
     return thread;
 }

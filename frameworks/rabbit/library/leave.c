@@ -1,7 +1,5 @@
 #include "library.h"
 
-extern struct catapults_thread thread_program;
-
 void thread_leave(void) {
     if (--thread_runnable == 0)
         thread_switch(&thread_program);

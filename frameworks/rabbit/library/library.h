@@ -25,7 +25,8 @@ struct thread {
 #define POLICY(thread) ((struct catapults_thread *)(thread))
 
 extern struct catapults_thread *thread_running;
-extern uint8_t thread_runnable; /* how many threads run or are ready */
+extern struct catapults_thread thread_program; /* the program's own stack, while threads run */
+extern uint8_t thread_runnable;                /* how many threads run or are ready */
 
 /* Gives the processor to `next`, until a thread switches back. */
 void thread_switch(struct catapults_thread *next);
@@ -35,6 +36,10 @@ void thread_decide(void);
 
 /* One thread less can run; another one runs. */
 void thread_leave(void);
+
+/* Behind an event by which the policy can take the processor from the running thread: if it has, another thread runs.
+ */
+void thread_give_way(void);
 
 /* Raises an event of a thread. */
 #define THREAD_MUST(stop)                                                                                              \

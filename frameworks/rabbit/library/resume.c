@@ -11,4 +11,7 @@ void thread_resume(struct thread *thread) {
 #else
     THREAD_MUST(CATAPULTS_HANDLER_resume_thread(POLICY(thread)));
 #endif
+#ifdef CATAPULTS_PREEMPTS_resume_thread
+    thread_give_way();
+#endif
 }

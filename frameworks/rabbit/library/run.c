@@ -1,6 +1,5 @@
 #include "library.h"
 
-/* The program's own stack, while threads run. */
 struct catapults_thread thread_program;
 
 void thread_run(void) {

@@ -11,6 +11,16 @@ void thread_signal(struct thread *thread) {
 #else
     THREAD_MUST(CATAPULTS_HANDLER_event_raised(POLICY(thread)));
 #endif
-    if (flags & THREAD_SUSPENDED)
-        thread_suspend(thread);
+    if (flags & THREAD_SUSPENDED) {
+        thread->flags = THREAD_SUSPENDED;
+        thread_runnable--;
+#ifdef CATAPULTS_NEVER_STOPS_suspend_thread
+        CATAPULTS_HANDLER_suspend_thread(POLICY(thread));
+#else
+        THREAD_MUST(CATAPULTS_HANDLER_suspend_thread(POLICY(thread)));
+#endif
+    }
+#if defined CATAPULTS_PREEMPTS_event_raised || defined CATAPULTS_PREEMPTS_suspend_thread
+    thread_give_way();
+#endif
 }

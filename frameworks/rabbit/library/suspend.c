@@ -12,6 +12,10 @@ void thread_suspend(struct thread *thread) {
 #endif
     if (POLICY(thread) == thread_running)
         thread_leave();
-    else
+    else {
         thread_runnable--;
+#ifdef CATAPULTS_PREEMPTS_suspend_thread
+        thread_give_way();
+#endif
+    }
 }

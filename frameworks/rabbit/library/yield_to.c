@@ -10,6 +10,12 @@ bool thread_yield_to(struct thread *thread) {
     THREAD_MUST(CATAPULTS_HANDLER_set_next_thread(POLICY(thread)));
 #endif
 #endif
+#ifdef CATAPULTS_PREEMPTS_set_next_thread
+    if (!CATAPULTS_IS_RUNNING(thread_running)) {
+        thread_decide();
+        return true;
+    }
+#endif
     thread_yield();
     return true;
 }

@@ -24,9 +24,6 @@ static uint8_t live;
 static uint8_t habit; /* which calls are frequent now */
 static uint16_t one, other;
 
-/* Of the library: what the policy's handler does to the running thread is carried out by nobody else. */
-void thread_decide(void);
-
 /* clang-format off */
 #define HASH # /* before a parameter, it would make a text of that */
 #define CALL(number, function)                                                                                         \
@@ -177,12 +174,6 @@ static struct thread *some(void) {
     return NULL;
 }
 
-/* Of a policy that has taken the processor away. */
-static void give_way(void) {
-    if (!CATAPULTS_IS_RUNNING((struct catapults_thread *)thread_self()))
-        thread_decide();
-}
-
 /* Of 16 calls, by the habit of the time: as many as there are of a letter. */
 static const char *const habits[] = {
     "yyyttwssuurrceyy", /* some of all */
@@ -210,18 +201,15 @@ void act(void *own) {
             break;
         case 's':
             call_thread_signal(thread);
-            give_way();
             break;
         case 'u':
             call_thread_suspend(thread);
             break;
         case 'r':
             call_thread_resume(thread);
-            give_way();
             break;
         case 'c':
             create();
-            give_way();
             break;
         default:
             alive[number] = false;

@@ -248,6 +248,9 @@ impl Unit<'_> {
             let _ = writeln!(text, "#define CATAPULTS_NOW{given} {of}{}", names.now);
         }
         let is_small = names.host.contract == Contract::Small;
+        for event in self.framework.events.iter().filter(|event| is_small && self.verified.preempts(event)) {
+            let _ = writeln!(text, "#define CATAPULTS_PREEMPTS_{}", event.name.replace('.', "_"));
+        }
         if self.policy.refuses() && is_small {
             text.push_str("#define CATAPULTS_CAN_REFUSE\n");
         }
