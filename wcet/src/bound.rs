@@ -57,6 +57,12 @@ pub fn bounds(host: &Host<'_>) -> Vec<(String, Result<Bound, Refused>)> {
     let resumed = walker.resumed(entries.iter().map(|(name, _)| name));
     let bound = |(name, events): &&(String, Vec<String>)| {
         let found = walker.named(name).and_then(|summary| {
+            // Only a thread's start calls the application: whatever else does so never returns to be bounded.
+            if let Some(cost) = summary.ends.get(&End::Application) {
+                let at = cost.path.visits().into_iter().next_back().map(|(at, _)| at);
+                let entry = host.image.symbol(&symbol(name)).unwrap_or(0);
+                return Err(walker.refused(at.unwrap_or(entry), Why::Indirect));
+            }
             let returned = summary.ends.get(&End::Return).map(|cost| (cost.clone(), None));
             let switched = match summary.ends.get(&End::Switch) {
                 Some(before) => {
@@ -255,7 +261,7 @@ impl Walker<'_> {
             // How many turns of a loop are left to a thread that comes back in it, nobody knows.
             let around = groups(&function, &all, &Nodes::new()).into_iter().find(|group| group.contains(&at));
             if around.is_some_and(|group| goes_round(&function, &group, &Nodes::new())) {
-                return Err(self.refused(at, Why::Tangled));
+                return Err(self.refused(at, Why::SwitchesInLoop));
             }
             let rest = self.ends(&body, at, &leaves)?;
             if rest.contains_key(&End::Switch) || rest.contains_key(&End::Application) {

@@ -39,6 +39,13 @@ pub enum Kind {
 }
 
 impl Host<'_> {
+    /// A function that the host names, and which must be in the program and is not: paths to it would be left out.
+    pub fn absent(image: &Image, costs: &Costs) -> Option<String> {
+        let entries = costs.entries.iter().map(|(name, _)| name);
+        let mut all = costs.switches.iter().chain(&costs.starts).chain(entries);
+        all.find(|name| image.symbol(&symbol(name)).is_none()).cloned()
+    }
+
     /// The functions that the host names for what they do.
     pub fn kinds(&self) -> BTreeMap<u16, Kind> {
         let lists = [

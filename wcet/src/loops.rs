@@ -120,8 +120,8 @@ impl Turns<'_> {
         said.copied().ok_or_else(|| Refused::at(self.host.image, head, Why::Endless))
     }
 
-    /// The lines of the source that say how often the loop goes round: that of its head, or else those that lead back to it, if they are
-    /// the policy's loops. Other lines in it can be of loops that are no more: what is shifted by a constant is shifted without one.
+    /// The lines of the source that say how often the loop goes round: that of its head, and those that lead back to it, if they are
+    /// the policy's loops: two such lines are of two loops. Other lines in it can be of loops that are no more: what is shifted by a constant is shifted without one.
     /// Without those of loops within it.
     fn lines(&self, group: &Nodes, head: u16) -> BTreeMap<Source, Most> {
         let mut cut = self.cut.clone();
@@ -137,12 +137,9 @@ impl Turns<'_> {
             let source = self.host.image.source(at).filter(|source| !inner.contains(source))?;
             Some((source.clone(), said?))
         };
-        let at_head: BTreeMap<Source, Most> = known(head, self.said(head)).into_iter().collect();
-        if !at_head.is_empty() {
-            return at_head;
-        }
         let back = own.iter().copied().filter(|at| self.function.next(*at).any(|to| to == head));
-        back.filter_map(|at| known(at, self.said_by_policy(at))).collect()
+        let of_back = back.filter_map(|at| known(at, self.said_by_policy(at)));
+        known(head, self.said(head)).into_iter().chain(of_back).collect()
     }
 
     /// What the line of an instruction says of loops in it.

@@ -34,6 +34,8 @@ pub enum Why {
     Away,
     /// How many bytes are moved is not known.
     Move,
+    /// A loop switches to another thread.
+    SwitchesInLoop,
     /// A thread that has come back switches once more before it returns.
     SwitchesAgain,
     /// Every path ends in a failure.
@@ -63,6 +65,7 @@ impl Refused {
             Why::Indirect => "where this jump leads is not known".to_owned(),
             Why::Away => "this instruction leads out of the code that is known".to_owned(),
             Why::Move => "the number of bytes that are moved here is not known".to_owned(),
+            Why::SwitchesInLoop => "a loop in which another thread goes on has no bound".to_owned(),
             Why::SwitchesAgain => "a thread that has come back switches once more before it returns".to_owned(),
             Why::NoPath => "no path through this function returns".to_owned(),
         }

@@ -123,7 +123,10 @@ fn a_switch_is_followed_into_the_other_thread() {
     assert_eq!(bound(&code, &functions, "switch s\nstays main\n"), Err(Why::NoPath));
     // In a loop: 1$: call s; djnz 1$; ret
     let around = [0x06, 3, 0xcd, 0x08, 0x01, 0x10, 0xfb, 0xc9, 0x00, 0xc9];
-    assert_eq!(bound(&around, &[("s", 0x108)], "switch s\n"), Err(Why::Tangled));
+    assert_eq!(bound(&around, &[("s", 0x108)], "switch s\n"), Err(Why::SwitchesInLoop));
+    // jr z, 1$; call s; 1$: ret. s: jp (hl), which calls the application: what is behind it is not known.
+    let calls = [0x28, 0x03, 0xcd, 0x06, 0x01, 0xc9, 0xe9];
+    assert_eq!(bound(&calls, &[("s", 0x106)], "application s\n"), Err(Why::Indirect));
     // Twice: a thread that has come back does so once more.
     let twice = [0xcd, 0x07, 0x01, 0xcd, 0x07, 0x01, 0xc9, 0x00, 0xc9];
     assert_eq!(bound(&twice, &[("s", 0x107)], "switch s\n"), Err(Why::SwitchesAgain));

@@ -11,6 +11,7 @@ use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::At;
 use catapults_wcet::costs::Costs;
+use catapults_wcet::host::Host;
 use catapults_wcet::image::Image;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -58,6 +59,11 @@ impl Program {
             let title = format!("what the framework built is no program: {}", unreadable.why);
             Failure::of(&unreadable.at, Diagnostic::error("E0556", title, At::default(), "").help(OF_HOST))
         })?;
+        if let Some(name) = Host::absent(&image, &costs) {
+            let title = format!("there is no function `{name}` in the program");
+            let name = told_by.display().to_string();
+            return Err(Failure::of(&name, Diagnostic::error("E0556", title, At::default(), "").help(OF_HOST)));
+        }
         Ok(Program { image, costs, told_by, folders: shorter })
     }
 

@@ -52,6 +52,7 @@ fn help(why: &Why) -> &'static str {
         | Why::Recursive(_)
         | Why::Indirect
         | Why::Away
+        | Why::SwitchesInLoop
         | Why::SwitchesAgain
         | Why::NoPath => "docs/wcet.md (\"In clocks\") says what code can be bounded",
     }
