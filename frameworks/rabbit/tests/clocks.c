@@ -26,8 +26,9 @@ static uint16_t one, other;
 
 /* clang-format off */
 #define HASH # /* before a parameter, it would make a text of that */
-#define CALL(number, function)                                                                                         \
-    static void call_##function(void) __naked {                                                                        \
+#define CALL_AS(number, function, parameter, without_a_use)                                                            \
+    static void call_##function(parameter) __naked {                                                                   \
+        without_a_use                                                                                                  \
         __asm                                                                                                          \
         ld a, HASH number                                                                                              \
         ld (_mark), a                                                                                                  \
@@ -37,18 +38,9 @@ static uint16_t one, other;
         ret                                                                                                            \
         __endasm;                                                                                                      \
     }
-#define CALL_WITH_THREAD(number, function)                                                                             \
-    static void call_##function(struct thread *thread) __naked {                                                       \
-        (void)thread; /* in HL, there and here */                                                                      \
-        __asm                                                                                                          \
-        ld a, HASH number                                                                                              \
-        ld (_mark), a                                                                                                  \
-        call _##function                                                                                               \
-        xor a, a                                                                                                       \
-        ld (_mark), a                                                                                                  \
-        ret                                                                                                            \
-        __endasm;                                                                                                      \
-    }
+#define CALL(number, function) CALL_AS(number, function, void, )
+/* The thread is in HL, there and here. */
+#define CALL_WITH_THREAD(number, function) CALL_AS(number, function, struct thread *thread, (void)thread;)
 
 CALL(1, thread_init)
 CALL(3, thread_run)
