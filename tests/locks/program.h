@@ -1,7 +1,7 @@
 /*
- * Threads that lock, unlock, wait, post and yield, as the words of the command line say: each host's program beside
- * this file includes it and says how its own threads do so. What they pass is printed at the end, in order: that is
- * compared with a simulation (tests/tests/locks.rs).
+ * Threads that lock, unlock, wait, post, send and yield, as the words of the command line say: each host's program
+ * beside this file includes it and says how its own threads do so. What they pass is printed at the end, in order: that
+ * is compared with a simulation (tests/tests/locks.rs).
  *
  *      PROGRAM PROTOCOLS VALUES KIND...
  *
@@ -10,6 +10,7 @@
  * there at the beginning; each other is created by a step of one before it.
  *
  *      L0 U0   locks, unlocks          W0 P0   waits for, posts a semaphore
+ *      G2      gives the thread 2 a message            R2      receives one, as the thread 2
  *      S1      creates the thread 1    M5      prints that it is here         Y0   yields
  */
 #ifndef PROGRAM_H
@@ -30,6 +31,8 @@ static void host_lock(int lock);
 static void host_unlock(int lock);
 static void host_wait(int semaphore);
 static void host_post(int semaphore);
+static void host_send(int receiver);
+static void host_receive(int receiver);
 static void host_yield(void);
 
 static char **kinds;
@@ -69,6 +72,12 @@ static inline void program_do(int kind) {
             break;
         case 'P':
             host_post(number);
+            break;
+        case 'G':
+            host_send(number);
+            break;
+        case 'R':
+            host_receive(number);
             break;
         case 'S':
             host_create(number, program_priority(number));

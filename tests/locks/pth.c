@@ -11,6 +11,9 @@ struct object {
 
 static pth_mutex_t locks[MOST];
 static struct object objects[MOST];
+static pth_msgport_t ports[MOST];
+static pth_message_t messages[MOST_MARKS];
+static int messages_count;
 static int left;
 
 static void *act(void *kind) {
@@ -50,12 +53,29 @@ static void host_unlock(int lock) {
         abort();
 }
 
+static void host_send(int receiver) {
+    if (messages_count == MOST_MARKS || !pth_msgport_put(ports[receiver], &messages[messages_count++]))
+        abort();
+}
+
+static void host_receive(int receiver) {
+    while (!pth_msgport_get(ports[receiver])) {
+        pth_event_t arrival = pth_event(PTH_EVENT_MSG, ports[receiver]);
+        if (!arrival || pth_wait(arrival) != 1)
+            abort();
+        pth_event_free(arrival, PTH_FREE_ALL);
+    }
+}
+
 static void host_yield(void) { pth_yield(NULL); }
 
 int main(int count, char **words) {
     pth_init();
     pth_threadvar_register("priority", offsetof(struct object, priority));
     left = count - 3;
+    for (int i = 0; i < MOST; i++)
+        if (!(ports[i] = pth_msgport_create("port")))
+            abort();
     program_read(count, words);
     act((void *)0);
     for (;;)

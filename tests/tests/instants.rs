@@ -1,5 +1,6 @@
 //! What happens at one instant: the scenarios in `tests/instants`, each of which says what comes before what. The order is that of the
-//! simulator, not of a host: it is the same under every framework, and for policies that were compiled.
+//! simulator, not of a host: it is the same under every framework that interrupts threads, and for policies that were compiled. Those in
+//! `tests/instants/cooperative` are for frameworks that interrupt none.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
@@ -21,7 +22,9 @@ use catapults_tests::{native, root};
 #[test]
 fn each_kind_of_what_happens_has_its_place() {
     for framework in frameworks().into_iter().filter(|framework| can_be_simulated(framework)) {
-        let tried: usize = scenarios().iter().map(|path| all_hold(path, framework, &|_| RunBy::Interpreter)).sum();
+        let folder = if framework.hears.is_cooperative() { "tests/instants/cooperative" } else { "tests/instants" };
+        let tried: usize =
+            scenarios(folder).iter().map(|path| all_hold(path, framework, &|_| RunBy::Interpreter)).sum();
         println!("{}: {tried} scenarios", framework.name);
         assert!(tried > 0, "none is for {}", framework.name);
     }
@@ -46,13 +49,13 @@ fn compiled_policies_meet_the_same() {
         let found = objects.iter().find(|(other, _)| other == name);
         RunBy::Objects(std::slice::from_ref(&found.unwrap_or_else(|| panic!("`{name}` is not compiled here")).1))
     };
-    for path in scenarios() {
+    for path in scenarios("tests/instants") {
         all_hold(&path, &framework, &compiled);
     }
 }
 
-fn scenarios() -> Vec<PathBuf> {
-    let files = fs::read_dir(root().join("tests/instants")).unwrap().map(|file| file.unwrap().path());
+fn scenarios(folder: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(root().join(folder)).unwrap().map(|file| file.unwrap().path());
     let mut files: Vec<PathBuf> =
         files.filter(|path| path.extension().is_some_and(|extension| extension == "scenario")).collect();
     files.sort();
@@ -68,7 +71,8 @@ fn policy(path: PathBuf, framework: &Framework) -> Option<Verified<Policy>> {
 /// How many scenarios there are for policies that the framework's dialect allows.
 fn all_hold<'a>(path: &Path, framework: &Framework, run_by: &dyn Fn(&str) -> RunBy<'a>) -> usize {
     let source = Source::new(path.display().to_string(), fs::read_to_string(path).unwrap());
-    let judged = compile_scenarios(&source, framework, &|_| true, &mut Beside(framework));
+    let judged =
+        compile_scenarios(&source, framework, &|_| true, &mut Beside { framework, folder: path.parent().unwrap() });
     assert!(
         framework.name != "native" || judged.scenarios.len() == judged.names.len(),
         "{}",
@@ -109,15 +113,18 @@ impl Decides for Known {
     }
 }
 
-/// Policies by their paths from the folder of the scenarios.
-struct Beside<'a>(&'a Framework);
+/// Policies by their paths from the folder of the scenario.
+struct Beside<'a> {
+    framework: &'a Framework,
+    folder: &'a Path,
+}
 
 impl Surroundings for Beside<'_> {
     type Policy = Known;
 
     fn policy(&mut self, draft: &Draft) -> Found<Known> {
         let path = &draft.policy.as_ref().unwrap().path;
-        policy(root().join("tests/instants").join(path), self.0)
+        policy(self.folder.join(path), self.framework)
             .map_or(Found::Refused, |policy| Found::Policy(Known(Rc::new(policy))))
     }
 

@@ -1,4 +1,4 @@
-//! Locks and semaphores in simulations go from thread to thread as on the hosts: random programs, which take no time, run on each host
+//! Locks, semaphores and messages in simulations go from thread to thread as on the hosts: random programs, which take no time, run on each host
 //! (`tests/locks`) and are simulated for it. What threads pass is compared, in its order.
 //!
 //! `CATAPULTS_SEED` changes what is tried, `CATAPULTS_ROUNDS` multiplies how much.
@@ -35,6 +35,8 @@ struct Kind {
     framework: Framework,
     protocols: &'static [char],
     semaphores: bool,
+    /// Whether threads send each other messages.
+    messages: bool,
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn locks_go_as_in_freertos() {
 impl Kind {
     fn of(name: &str, protocols: &'static [char], semaphores: bool) -> Self {
         let framework = framework_at(&format!("frameworks/{name}/{name}.framework"));
-        Kind { framework, protocols, semaphores }
+        Kind { framework, protocols, semaphores, messages: name == "pth" }
     }
 
     /// `build` makes of a policy what runs a program under it.
@@ -113,9 +115,11 @@ impl Kind {
             let (policy, _) = catapults_compiler::compile(&source, &self.framework).unwrap();
             let knows_ceilings = policy.policy().thread_imports.iter().any(|import| import.name == "ceiling");
             let run = build(&policy, name);
-            for _ in 0..PROGRAMS * number("CATAPULTS_ROUNDS", 1) {
+            let mut programs = 0;
+            while programs < PROGRAMS * number("CATAPULTS_ROUNDS", 1) {
                 let program = self.program(&mut rng, knows_ceilings);
-                let (simulated, waited) = program.simulated(&policy, &self.framework);
+                let Some((simulated, waited)) = program.simulated(&policy, &self.framework) else { continue };
+                programs += 1;
                 let happened = run(&program.words);
                 assert!(
                     happened == simulated,
@@ -145,14 +149,22 @@ impl Kind {
         for thread in 0..threads {
             let created = (1..threads).filter(|other| creators[other - 1] == thread).collect();
             let priority = if thread == 0 { 1 } else { rng.u8(1..7) };
-            kinds.push(format!("{priority}{}", steps(rng, created, locks, semaphores)));
+            let messages = if self.messages { threads } else { 0 };
+            kinds.push(format!("{priority}{}", steps(rng, thread, created, locks, semaphores, messages)));
         }
         Program::new(&protocols, &values, kinds)
     }
 }
 
-/// Nobody waits in a ring: each takes locks and semaphores in the order of their numbers.
-fn steps(rng: &mut Rng, mut creates: Vec<usize>, locks: usize, semaphores: usize) -> String {
+/// Nobody waits in a ring of locks and semaphores: each takes them in the order of their numbers. `messages`: to how many threads.
+fn steps(
+    rng: &mut Rng,
+    thread: usize,
+    mut creates: Vec<usize>,
+    locks: usize,
+    semaphores: usize,
+    messages: usize,
+) -> String {
     let (mut text, mut held, mut mark) = (String::new(), Vec::new(), 0);
     let mut left = rng.usize(3..14);
     while left > 0 || !held.is_empty() || !creates.is_empty() {
@@ -167,6 +179,12 @@ fn steps(rng: &mut Rng, mut creates: Vec<usize>, locks: usize, semaphores: usize
             4..=6 if !held.is_empty() => {
                 let given = held.remove(rng.usize(..held.len()));
                 let _ = if given < locks { write!(text, "U{given}") } else { write!(text, "P{}", given - locks) };
+            }
+            7 if messages > 0 && rng.bool() => {
+                let _ = match rng.u8(..3) {
+                    0 => write!(text, "R{thread}"),
+                    _ => write!(text, "G{}", rng.usize(..messages)),
+                };
             }
             7 => text.push_str("Y0"),
             _ if !creates.is_empty() => {
@@ -210,6 +228,8 @@ impl Program {
                     ['U', number] => write!(text, " unlock L{number}; run 1us;"),
                     ['W', number] => write!(text, " wait S{number};"),
                     ['P', number] => write!(text, " post S{number}; run 1us;"),
+                    ['G', number] => write!(text, " send P{number}; run 1us;"),
+                    ['R', number] => write!(text, " receive P{number};"),
                     ['S', number] => write!(text, " spawn T{number}; run 1us;"),
                     ['M', number] => write!(text, " set mark = {number};"),
                     _ => write!(text, " yield;"),
@@ -222,8 +242,8 @@ impl Program {
         Program { words: [given(protocols), given(values)].into_iter().chain(kinds).collect(), scenario: text }
     }
 
-    /// What threads pass, and how often one waits.
-    fn simulated(&self, policy: &Verified<Policy>, framework: &Framework) -> (Marks, usize) {
+    /// What threads pass, and how often one waits; `None`: one waits for ever, for a message.
+    fn simulated(&self, policy: &Verified<Policy>, framework: &Framework) -> Option<(Marks, usize)> {
         let source = Source::new("random.scenario", self.scenario.clone());
         let mut diagnostics = Diagnostics::new();
         let drafts = scenario::read(&source, &mut diagnostics);
@@ -234,8 +254,11 @@ impl Program {
         let mut seen = Seen::default();
         let outcome =
             sim::simulate(&scenario, deciding, framework, RunBy::Interpreter, Keep::Beginning, &mut seen).unwrap();
+        if self.scenario.contains(" receive ") && matches!(outcome.ending, Ending::Stuck(_)) {
+            return None;
+        }
         assert_eq!(outcome.ending, Ending::AllEnded, "{}", self.scenario);
-        (seen.marks, seen.waits)
+        Some((seen.marks, seen.waits))
     }
 }
 

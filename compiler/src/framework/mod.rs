@@ -53,6 +53,8 @@ pub struct Framework {
     pub queries: Vec<Query>,
     /// Which events can follow which.
     pub sequences: Vec<Sequence>,
+    /// `cooperative;`: when it hears of what happens while a thread computes.
+    pub hears: Hears,
     /// `preempts priority;`: if a thread becomes ready with a greater value of this variable than a running thread has,
     /// or the running thread's value falls, the host takes the processor from it (`switch_out`), unless the policy
     /// does.
@@ -67,6 +69,28 @@ pub struct Framework {
     pub running: Running,
     /// Where some lines stand.
     pub places: Places,
+}
+
+/// When a host hears of what happens while a thread computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hears {
+    /// At once: it interrupts the thread.
+    #[default]
+    AtOnce,
+    /// `cooperative;`: once the thread has left the processor. Of what the thread itself does, at once.
+    AfterThread,
+    /// `cooperative polling;`: the same, and only then that the thread has ended the waits of others.
+    AfterThreadByPolling,
+}
+
+impl Hears {
+    /// Whether it interrupts no thread.
+    pub fn is_cooperative(self) -> bool {
+        match self {
+            Hears::AtOnce => false,
+            Hears::AfterThread | Hears::AfterThreadByPolling => true,
+        }
+    }
 }
 
 /// How programs are run under policies, and how the host itself is told something.

@@ -17,8 +17,8 @@ use super::judge;
 use super::resolve::{self, NamedPattern};
 use super::service::ServiceDraft;
 use super::{
-    Absent, Build, Condition, Event, Extent, Framework, FrameworkContainer, Move, Property, Query, QueryDefault, Rule,
-    Running, Stage,
+    Absent, Build, Condition, Event, Extent, Framework, FrameworkContainer, Hears, Move, Property, Query, QueryDefault,
+    Rule, Running, Stage,
 };
 use crate::vocabulary::{Entity, StateClass, Type};
 
@@ -78,6 +78,7 @@ pub(super) struct Draft {
     pub(super) like: Vec<(usize, Name)>,
     pub(super) queries: Vec<(Name, Query)>,
     pub(super) sequences: Vec<(Name, NamedPattern)>,
+    pub(super) hears: Option<Hears>,
     pub(super) preempts: Option<String>,
     pub(super) locks: Option<ServiceDraft>,
     pub(super) semaphores: Option<ServiceDraft>,
@@ -95,7 +96,7 @@ impl Draft {
 }
 
 /// The words that start an item.
-const ITEMS: [&str; 21] = [
+const ITEMS: [&str; 22] = [
     "abi",
     "language",
     "int",
@@ -111,6 +112,7 @@ const ITEMS: [&str; 21] = [
     "unraised",
     "query",
     "sequence",
+    "cooperative",
     "preempts",
     "locks",
     "semaphores",
@@ -215,6 +217,13 @@ impl Reader<'_> {
             Some("unraised") => self.unraised_event(),
             Some("query") => self.query(),
             Some("sequence") => self.sequence(),
+            Some("cooperative") => {
+                self.parser.advance();
+                let polls = self.parser.eat_word("polling");
+                self.parser.expect_semicolon()?;
+                let hears = if polls { Hears::AfterThreadByPolling } else { Hears::AfterThread };
+                Self::once(&mut self.parser, &mut self.draft.hears, hears, at)
+            }
             Some("preempts") => {
                 self.parser.advance();
                 let variable = self.parser.name("a variable of threads")?;
@@ -227,7 +236,7 @@ impl Reader<'_> {
             Some("command") => self.command(),
             Some(_) | None => {
                 let unexpected = self.parser.unexpected("a line of a framework description").note(
-                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `node`, `event`, `optional event`, `node event`, `global event`, `timer event`, `unraised event`, `query`, `sequence`, `preempts`, `locks`, `semaphores`, `build`, `run`, `command`",
+                    "these are `abi`, `language`, `int`, `capacity`, `header`, `dialect`, `container`, `node`, `event`, `optional event`, `node event`, `global event`, `timer event`, `unraised event`, `query`, `sequence`, `cooperative`, `preempts`, `locks`, `semaphores`, `build`, `run`, `command`",
                 );
                 Err(self.parser.report(unexpected))
             }

@@ -65,6 +65,7 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         unraised: draft.unraised.into_iter().map(|(_, event)| event).collect(),
         queries: draft.queries.into_iter().map(|(_, query)| query).collect(),
         sequences,
+        hears: draft.hears.unwrap_or_default(),
         preempts: draft.preempts,
         locks,
         semaphores,

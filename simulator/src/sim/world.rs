@@ -14,7 +14,7 @@ mod urgency;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use catapults_compiler::framework::{Framework, Service};
+use catapults_compiler::framework::{Framework, Hears, Service};
 use catapults_compiler::interp::ThreadId;
 use catapults_compiler::scenario::{Action, Amount, LONGEST, Phase, Scenario, event_for};
 use catapults_compiler::vocabulary::Value;
@@ -27,7 +27,7 @@ use super::measures::{Leaving, Measures};
 use super::plans::Plans;
 use super::policy::EventId;
 use effects::Effect;
-use instants::Happening;
+use instants::{Computed, Happening};
 use lines::{Line, Thing};
 use locks::{Kept, Lock};
 use semaphores::Semaphore;
@@ -63,6 +63,11 @@ pub(super) struct World<'a, D> {
     rng: Rng,
     pub(super) now: i64,
     planned: Plans<Happening>,
+    /// When running threads have computed enough, or are switched to.
+    computing: Plans<Computed>,
+    hears: Hears,
+    /// Threads whose waits were ended by others, while the host, which polls, has not looked yet.
+    to_wake: Vec<ThreadId>,
     /// How many threads have ever come.
     births: u64,
     /// How often a thread got or left a processor.
@@ -199,6 +204,9 @@ impl<'a, D: Dispatch> World<'a, D> {
             rng: Rng::with_seed(scenario.seed),
             now: 0,
             planned: Plans::new(),
+            computing: Plans::new(),
+            hears: framework.hears,
+            to_wake: Vec::new(),
             births: 0,
             turns: 0,
             lives: Vec::new(),
@@ -269,17 +277,10 @@ impl<'a, D: Dispatch> World<'a, D> {
         }
         let end = self.scenario.duration.unwrap_or(LONGEST);
         loop {
-            let planned = self.planned.first(|planned| planned.can_happen(&self.processors));
-            let next = match (planned, self.expires()) {
-                (Some(planned), Some(expires)) => planned.min(expires),
-                (Some(planned), None) => planned,
-                // A timer of a thread that waits for ever.
-                (None, Some(expires)) => expires,
-                (None, None) => {
-                    self.now = if self.scenario.duration.is_some() { end } else { self.now };
-                    self.ends();
-                    return Ok(self.left());
-                }
+            let Some(next) = self.next_instant() else {
+                self.now = if self.scenario.duration.is_some() { end } else { self.now };
+                self.ends();
+                return Ok(self.left());
             };
             let is_last = next >= end;
             if is_last && self.scenario.duration.is_none() {
@@ -326,14 +327,6 @@ impl<'a, D: Dispatch> World<'a, D> {
         self.measures.ends(self.now, &self.processors_now());
     }
 
-    fn left(&self) -> Ending {
-        match (self.living, self.scenario.duration) {
-            (0, _) => Ending::AllEnded,
-            (_, Some(_)) => Ending::Duration,
-            (_, None) => Ending::Stuck(self.who_is_left()),
-        }
-    }
-
     fn acts(&mut self, action: &'a Action) -> Done {
         match action {
             Action::Set(assignment) => {
@@ -366,18 +359,19 @@ impl<'a, D: Dispatch> World<'a, D> {
 
     // ---- Threads
 
-    fn arrives(&mut self, kind: usize) -> Done {
+    /// They come at `instant`. The host may hear of it later.
+    fn arrives(&mut self, kind: usize, instant: i64) -> Done {
         let thread = &self.scenario.threads[kind];
         let count = thread.count.unwrap_or(u32::MAX);
         let together = if thread.every.is_none() { count } else { 1 };
         for _ in 0..together {
-            self.create(kind, 0, 0)?;
+            self.create(kind, 0, instant, 0)?;
         }
         if let Some(every) = &thread.every
             && self.kinds[kind].came < count
         {
             let after = self.drawn(kind, every);
-            self.plan(self.now + after, Happening::Arrival(kind));
+            self.plan(instant + after, Happening::Arrival(kind));
         }
         Ok(())
     }
@@ -388,12 +382,12 @@ impl<'a, D: Dispatch> World<'a, D> {
         came_now.map_or(0, |creator| creator.generation + 1)
     }
 
-    fn create(&mut self, kind: usize, processor: usize, generation: usize) -> Done {
+    fn create(&mut self, kind: usize, processor: usize, came: i64, generation: usize) -> Done {
         self.may_come(kind, generation)?;
         self.kinds[kind].came = self.kinds[kind].came.saturating_add(1);
         let values = self.values(Some(kind));
         let values: Vec<(&str, Value)> = values.iter().map(|one| (one.name.as_str(), one.value)).collect();
-        let released = self.scenario.threads[kind].period.map(|_| self.now);
+        let released = self.scenario.threads[kind].period.map(|_| came);
         match self.dispatcher.create(processor, self.scenario.threads[kind].under, &values, released)? {
             Admitted::Refused(thread, reason) => self.measures.refused(kind, thread, &reason, self.now),
             Admitted::Yes(thread) => {
@@ -412,8 +406,8 @@ impl<'a, D: Dispatch> World<'a, D> {
                     phase: 0,
                     left: None,
                     rounds: Vec::new(),
-                    released: self.now,
-                    came: self.now,
+                    released: came,
+                    came,
                     generation,
                     timers: BTreeMap::new(),
                     waits: false,
@@ -609,7 +603,7 @@ impl<'a, D: Dispatch> World<'a, D> {
         match self.live(thread).and_then(|live| live.left) {
             Some(0) => self.has_computed(thread),
             Some(left) => {
-                self.plan(ends.0 + left, Happening::Computed(processor, ends.1));
+                self.computes_until(ends.0 + left, Computed { processor, turn: ends.1 });
                 return Ok(());
             }
             None => {}
@@ -619,7 +613,7 @@ impl<'a, D: Dispatch> World<'a, D> {
             let computes = self.live(thread).and_then(|live| self.scenario.threads[live.kind].phases.get(live.phase));
             if !matches!(computes, Some(Phase::Run(_))) {
                 self.processors[processor].switching = true;
-                self.plan(ends.0, Happening::Computed(processor, ends.1));
+                self.computes_until(ends.0, Computed { processor, turn: ends.1 });
                 return Ok(());
             }
         }

@@ -65,7 +65,7 @@ impl<D: Dispatch> World<'_, D> {
             Effect::Left(processor) => self.dispatcher.regains(processor),
             Effect::Told(told) => self.hears(&told),
             Effect::Changed(thread) => self.says(thread),
-            Effect::Creates { kind, processor, generation } => self.create(kind, processor, generation),
+            Effect::Creates { kind, processor, generation } => self.create(kind, processor, self.now, generation),
             Effect::Suspends(kind) => self.suspends(kind),
             Effect::Resumes(kind) => self.resumes(kind),
             Effect::Releases(thread) => self.dispatcher.releases(thread),

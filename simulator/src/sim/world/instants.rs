@@ -24,8 +24,8 @@ pub(super) enum Order {
 }
 
 impl Order {
-    const ALL: [Order; 6] =
-        [Order::Computed, Order::Timers, Order::Ticks, Order::Outside, Order::Waits, Order::Arrivals];
+    /// All after the first.
+    const LATER: [Order; 5] = [Order::Timers, Order::Ticks, Order::Outside, Order::Waits, Order::Arrivals];
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,8 +34,7 @@ pub(super) enum Happening {
     Arrival(usize),
     /// A thread's wait is over, in the life of this number.
     Wake(u32, u64),
-    /// A processor's thread has computed enough, in the turn of this number.
-    Computed(usize, u64),
+    /// A processor's thread has run for a tick, in the turn of this number.
     Tick(usize, u64),
     Moment(usize),
     /// The host looks whose waits are over.
@@ -47,7 +46,6 @@ impl Planned for Happening {
 
     fn order(&self) -> Order {
         match self {
-            Happening::Computed(..) => Order::Computed,
             Happening::Tick(..) => Order::Ticks,
             Happening::Moment(_) => Order::Outside,
             Happening::Wake(..) | Happening::Poll => Order::Waits,
@@ -60,19 +58,72 @@ impl Happening {
     /// Whether the turn that it belongs to still goes on.
     pub(super) fn can_happen(&self, processors: &[Cpu]) -> bool {
         match *self {
-            Happening::Computed(processor, turn) | Happening::Tick(processor, turn) => {
-                processors.get(processor).is_some_and(|cpu| cpu.turn == turn)
-            }
+            Happening::Tick(processor, turn) => goes_on(processors, processor, turn),
             Happening::Arrival(_) | Happening::Wake(..) | Happening::Moment(_) | Happening::Poll => true,
         }
     }
 }
 
+/// A processor's thread has computed enough, or the switch to it is over, in the turn of this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Computed {
+    pub(super) processor: usize,
+    pub(super) turn: u64,
+}
+
+impl Planned for Computed {
+    type Order = ();
+
+    fn order(&self) {}
+}
+
+impl Computed {
+    /// Whether that turn still goes on.
+    pub(super) fn can_happen(&self, processors: &[Cpu]) -> bool {
+        goes_on(processors, self.processor, self.turn)
+    }
+}
+
+fn goes_on(processors: &[Cpu], processor: usize, turn: u64) -> bool {
+    processors.get(processor).is_some_and(|cpu| cpu.turn == turn)
+}
+
 impl<D: Dispatch> World<'_, D> {
+    /// When something happens next, if anything does. A host that interrupts no thread hears of nothing else while all
+    /// processors compute.
+    pub(super) fn next_instant(&mut self) -> Option<i64> {
+        let computed = self.computing.first(|computed| computed.can_happen(&self.processors));
+        if self.hears_nothing() {
+            return computed;
+        }
+        let planned = self.planned.first(|planned| planned.can_happen(&self.processors));
+        // A timer may be the only one: of a thread that waits for ever.
+        [computed, planned, self.expires()].into_iter().flatten().min()
+    }
+
+    pub(super) fn computes_until(&mut self, instant: i64, computed: Computed) {
+        let processors = &self.processors;
+        self.computing.add(instant, computed, |computed| computed.can_happen(processors));
+    }
+
+    fn hears_nothing(&self) -> bool {
+        self.hears.is_cooperative() && self.processors.iter().all(|cpu| cpu.running.is_some())
+    }
+
     /// All that happens now, and the decisions that follow.
     pub(super) fn instant(&mut self) -> Done {
         let nobody_ran = (0..self.processors.len()).all(|processor| self.dispatcher.turn(processor).is_none());
-        Order::ALL.into_iter().try_for_each(|order| self.step(order))?;
+        self.step(Order::Computed, self.now)?;
+        if self.hears_nothing() {
+            return self.settle();
+        }
+        // What was not heard of while a thread computed comes first, as it happened.
+        while let Some(past) = self.planned.first(|planned| planned.can_happen(&self.processors))
+            && past < self.now
+        {
+            Order::LATER.into_iter().try_for_each(|order| self.step(order, past))?;
+        }
+        Order::LATER.into_iter().try_for_each(|order| self.step(order, self.now))?;
         if nobody_ran {
             self.dispatcher.asks_all_again()?;
         }
@@ -84,28 +135,28 @@ impl<D: Dispatch> World<'_, D> {
         self.computed()
     }
 
-    fn step(&mut self, order: Order) -> Done {
+    /// What happens of this kind, of what was planned until `instant`.
+    fn step(&mut self, order: Order, instant: i64) -> Done {
         match order {
             Order::Computed => self.computed()?,
             Order::Timers => self.timers()?,
             Order::Ticks | Order::Outside | Order::Waits | Order::Arrivals => {
-                while let Some(happening) = self.take(order) {
-                    self.happens(happening)?;
+                while let Some(happening) =
+                    self.planned.take(instant, order, |planned| planned.can_happen(&self.processors))
+                {
+                    self.happens(happening, instant)?;
                 }
             }
         }
         self.effects_happen()
     }
 
-    fn take(&mut self, order: Order) -> Option<Happening> {
-        self.planned.take(self.now, order, |planned| planned.can_happen(&self.processors))
-    }
-
     /// All threads have computed before one goes on, because what that one does can take the processor from another.
     fn computed(&mut self) -> Done {
         let mut go_on = std::mem::take(&mut self.go_on);
-        while let Some(happening) = self.take(Order::Computed) {
-            let Happening::Computed(processor, _) = happening else { continue };
+        while let Some(Computed { processor, .. }) =
+            self.computing.take(self.now, (), |computed| computed.can_happen(&self.processors))
+        {
             let Some(thread) = self.processors[processor].running else { continue };
             if !std::mem::take(&mut self.processors[processor].switching) {
                 let since = std::mem::replace(&mut self.processors[processor].since, self.now);
@@ -136,9 +187,10 @@ impl<D: Dispatch> World<'_, D> {
         self.dispatcher.next_timeout().map(|instant| instant.max(earliest))
     }
 
-    fn happens(&mut self, happening: Happening) -> Done {
+    /// `instant`: when it was planned for.
+    fn happens(&mut self, happening: Happening, instant: i64) -> Done {
         match happening {
-            Happening::Arrival(kind) => self.arrives(kind),
+            Happening::Arrival(kind) => self.arrives(kind, instant),
             Happening::Wake(number, life) => {
                 let thread = ThreadId(number);
                 if !self.waits_in(thread, life) {
@@ -160,8 +212,6 @@ impl<D: Dispatch> World<'_, D> {
                 self.looks();
                 Ok(())
             }
-            // `computed` handles it.
-            Happening::Computed(..) => Ok(()),
         }
     }
 

@@ -3,11 +3,20 @@
 use catapults_compiler::scenario::Phase;
 
 use super::super::dispatch::Dispatch;
-use super::{Live, ThreadId, World};
+use super::{Ending, Live, ThreadId, World};
 
 impl<D: Dispatch> World<'_, D> {
+    /// Nothing happens any more.
+    pub(super) fn left(&self) -> Ending {
+        match (self.living, self.scenario.duration) {
+            (0, _) => Ending::AllEnded,
+            (_, Some(_)) => Ending::Duration,
+            (_, None) => Ending::Stuck(self.who_is_left()),
+        }
+    }
+
     /// `low (for the lock `m`, which `high` has; line 4)`
-    pub(super) fn who_is_left(&self) -> Vec<String> {
+    fn who_is_left(&self) -> Vec<String> {
         let living = (1_u32..).zip(&self.lives).filter_map(|(number, live)| Some((ThreadId(number), live.as_ref()?)));
         living
             .map(|(thread, live)| format!("{} ({})", self.scenario.threads[live.kind].name, self.why(thread, live)))

@@ -238,6 +238,8 @@ impl<D: Dispatch> World<'_, D> {
     /// As on a host that looks before it decides: tells all threads whose wait may be over.
     pub(super) fn looks_at_lines(&mut self) -> Done {
         self.to_look = false;
+        let woken = std::mem::take(&mut self.to_wake);
+        self.wakes(&woken)?;
         let locks = (0..self.locks.len()).map(Thing::Lock);
         let things: Vec<Thing> = locks.chain((0..self.semaphores.len()).map(Thing::Semaphore)).collect();
         let mut told: Vec<(u64, ThreadId)> = Vec::new();

@@ -1,12 +1,13 @@
 //! What threads do, phase by phase.
 
+use catapults_compiler::framework::Hears;
 use catapults_compiler::scenario::{Amount, MOST_AT_ONCE, Phase};
 
 use super::super::amounts::{draw, nanoseconds};
 use super::super::dispatch::Dispatch;
 use super::super::measures::Leaving;
 use super::effects::Effect;
-use super::{Done, Happening, Live, ThreadId, World};
+use super::{Computed, Done, Live, ThreadId, World};
 
 impl<D: Dispatch> World<'_, D> {
     pub(super) fn has_computed(&mut self, thread: ThreadId) {
@@ -66,7 +67,7 @@ impl<D: Dispatch> World<'_, D> {
                         live.left = Some(left);
                         live.phase = place;
                     }
-                    self.plan(since + left, Happening::Computed(processor, turn));
+                    self.computes_until(since + left, Computed { processor, turn });
                     return Ok(());
                 }
                 Phase::Block(_, amount) => {
@@ -104,17 +105,17 @@ impl<D: Dispatch> World<'_, D> {
                 }
                 Phase::Post(semaphore) => self.posts(*semaphore),
                 Phase::Send(port) => match self.ports[*port].waiting.pop_front() {
-                    Some(receiver) => self.causes(Effect::Wakes(vec![receiver])),
+                    Some(receiver) => self.ends_waits(vec![receiver]),
                     None => self.ports[*port].messages += 1,
                 },
                 Phase::Signal(port) => {
                     if let Some(receiver) = self.ports[*port].waiting.pop_front() {
-                        self.causes(Effect::Wakes(vec![receiver]));
+                        self.ends_waits(vec![receiver]);
                     }
                 }
                 Phase::Broadcast(port) => {
                     let waiting = std::mem::take(&mut self.ports[*port].waiting);
-                    self.causes(Effect::Wakes(Vec::from(waiting)));
+                    self.ends_waits(Vec::from(waiting));
                 }
                 Phase::Barrier(barrier) => {
                     if self.barriers[*barrier].len() + 1 < scenario.barriers[*barrier].threads as usize {
@@ -122,7 +123,7 @@ impl<D: Dispatch> World<'_, D> {
                         return self.waits_for_ever(processor, thread, self.barrier_event);
                     }
                     let waiting = std::mem::take(&mut self.barriers[*barrier]);
-                    self.causes(Effect::Wakes(waiting));
+                    self.ends_waits(waiting);
                 }
                 Phase::Timer(timer, amount) => {
                     let period = self.drawn(kind, amount);
@@ -180,6 +181,17 @@ impl<D: Dispatch> World<'_, D> {
                     }
                 }
                 Phase::Exit | Phase::End => return self.exits(processor, thread, kind),
+            }
+        }
+    }
+
+    /// A thread has done what these others wait for.
+    fn ends_waits(&mut self, threads: Vec<ThreadId>) {
+        match self.hears {
+            Hears::AtOnce | Hears::AfterThread => self.causes(Effect::Wakes(threads)),
+            Hears::AfterThreadByPolling => {
+                self.to_wake.extend(threads);
+                self.to_look = true;
             }
         }
     }
@@ -298,7 +310,7 @@ impl<D: Dispatch> World<'_, D> {
         }
         let joined = if state.living.is_empty() { std::mem::take(&mut state.joining) } else { Vec::new() };
         self.dispatcher.exits(processor)?;
-        self.causes(Effect::Wakes(joined));
+        self.ends_waits(joined);
         Ok(())
     }
 }
