@@ -135,17 +135,19 @@ test-all:
 	@$(MAKE) frameworks policies applications
 	@$(MAKE) lint-bindings
 	@$(MAKE) test-policies test-native-compiled
-	@$(MAKE) -j$(JOBS) -Oline test-rust frameworks/native/test
-	@$(MAKE) -j$(JOBS) -Oline $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test) $(BINDINGS:%=%/test)) test-examples test-page test-install
-	@$(MAKE) test-bench
+	@$(MAKE) -j$(JOBS) -Oline test-rust frameworks/native/test $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test) $(BINDINGS:%=%/test)) test-examples test-page test-install test-bench
 
+UNITS := --profile units --workspace --exclude catapults-tests --tests --locked --quiet
 test-compiled:
 	@$(call say,compiler and command line: tests are compiled)
-	@cargo build --release --workspace --locked --quiet --bins --tests
+	@cargo build --release --workspace --locked --quiet --bins
+	@cargo build --release -p catapults-tests --locked --quiet --tests
+	@cargo test $(UNITS) --no-run
 
 test-rust:
 	@$(call say,compiler and command line: tests)
-	@CATAPULTS_TESTED=$(CATAPULTS) MAKEFLAGS= timeout --kill-after=10 2400 cargo test --release --workspace --locked --no-fail-fast -- --quiet
+	@CATAPULTS_TESTED=$(CATAPULTS) MAKEFLAGS= timeout --kill-after=10 2400 sh -c 'cargo test $(UNITS) --no-fail-fast -- --quiet; units=$$?; \
+	    cargo test --release -p catapults-tests --locked --no-fail-fast -- --quiet && exit $$units'
 	@$(call done,compiler and command line: tests)
 
 # Before tests run that share parts of it.
@@ -155,7 +157,7 @@ test-native-compiled:
 
 test-bench:
 	@$(call say,measurements: every loop once, in short)
-	@$(MAKE) -j$(JOBS) -C bench/native test
+	@$(MAKE) -C bench/native test
 	@$(MAKE) -C bench/experiments all
 	@$(BUILD)/bin/catapults-bench experiments --short
 	@$(MAKE) -C bench/agreement all
