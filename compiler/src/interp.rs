@@ -11,6 +11,7 @@ mod links;
 mod nodes;
 mod random;
 mod saved;
+mod shown;
 mod step;
 
 use std::cmp::Ordering;
@@ -112,6 +113,8 @@ pub struct Machine<'a> {
     /// The generator for `random(n)`.
     random: random::Random,
     nodes: nodes::Nodes,
+    /// What [`Machine::show`] hides of threads that run.
+    hidden: BTreeMap<ThreadId, RunningSet>,
     /// The locals of the handler that runs, kept between handlers for its memory.
     locals: Vec<LocalState>,
     /// See [`Machine::steps`].
@@ -187,6 +190,7 @@ impl<'a> Machine<'a> {
             now: 0,
             random: random::Random::new(random::Random::SEED),
             nodes: nodes::Nodes::default(),
+            hidden: BTreeMap::new(),
             locals: Vec::new(),
             steps: 0,
         }

@@ -17,6 +17,9 @@
 //! ask threads_ready
 //! ```
 //!
+//! With several threads that run at once in one instance, `running 1` says which of them the following events find
+//! RUNNING there, and `running none` that they find none. `take 1` takes a thread from where it is: it comes anew.
+//!
 //! With nodes, what follows `node 1` is for the instance of that node. Threads and nodes are numbered separately.
 //!
 //! A decision is the step, ` -> `, and its result: `schedule -> 1`, `dispatch 3 -> 3 to node 1`, `newthread 2 -> fail
@@ -52,6 +55,12 @@ pub enum Step {
     /// `read_import connections 5 0`, `read_thread_import 1 bytesleft 100 50`: the next reads of a variable find these
     /// values in turn, because the application changes it meanwhile. The last one stays.
     LetRead(Option<ThreadId>, String, Vec<Value>),
+    /// `running 1`, `running none`: of the threads that run, the following events find this one. Only the interpreter
+    /// follows this.
+    Show(Option<ThreadId>),
+    /// `take 1`: the host takes the thread from where it is; the event of a thread that comes follows. Only the
+    /// interpreter follows this.
+    Take(ThreadId),
     /// `draw 0 2`: the next numbers that `random` gives. Only the interpreter follows this; hosts draw themselves.
     LetDraw(Vec<i64>),
 }
@@ -116,6 +125,8 @@ pub fn perform(
         Step::LetRead(thread, name, values) => {
             application.let_read(policy, *thread, name, values).map(|()| None).map_err(Stop::Misuse)
         }
+        Step::Show(thread) => machine.show(*thread).map(|()| None),
+        Step::Take(thread) => machine.take(*thread).map(|()| None),
         Step::LetDraw(numbers) => {
             application.let_draw(numbers);
             Ok(None)
@@ -176,6 +187,9 @@ impl FromStr for Step {
                 let numbers: Result<Vec<i64>, _> = numbers.iter().map(|number| number.parse()).collect();
                 numbers.map(Step::LetDraw).map_err(|_| wrong())
             }
+            ["running", "none"] => Ok(Step::Show(None)),
+            ["running", thread] => Ok(Step::Show(Some(thread_of(thread).ok_or_else(wrong)?))),
+            ["take", thread] => Ok(Step::Take(thread_of(thread).ok_or_else(wrong)?)),
             ["node", node] => Ok(Step::Enter(thread_of(node).ok_or_else(wrong)?.0)),
             ["set_property", node, name, value] => {
                 let node = thread_of(node).ok_or_else(wrong)?.0;
@@ -189,7 +203,7 @@ impl FromStr for Step {
             ["expire"] => Ok(Step::Expire),
             [
                 "set_import" | "set_thread_import" | "read_import" | "read_thread_import" | "set_property" | "draw"
-                | "node" | "ask" | "at" | "expire",
+                | "running" | "take" | "node" | "ask" | "at" | "expire",
                 ..,
             ]
             | [] => Err(wrong()),
@@ -214,6 +228,10 @@ impl fmt::Display for Step {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (words, threads) = match self {
             Step::Raise(event, threads) => (event.clone(), threads.as_slice()),
+            Step::Show(thread) => {
+                (format!("running {}", thread.map_or("none".to_owned(), |one| one.0.to_string())), &[][..])
+            }
+            Step::Take(thread) => (format!("take {}", thread.0), &[][..]),
             Step::Enter(node) => (format!("node {node}"), &[][..]),
             Step::SetProperty(node, name, value) => (format!("set_property {node} {name} {value}"), &[][..]),
             Step::Ask(query, threads) => (format!("ask {query}"), threads.as_slice()),

@@ -224,6 +224,8 @@ impl<'a> Host<'a> {
             | Step::SetImport(..)
             | Step::SetThreadImport(..)
             | Step::LetRead(..)
+            | Step::Show(_)
+            | Step::Take(_)
             | Step::LetDraw(_) => raised,
         };
         let alive = self.alive(&[]);
@@ -281,6 +283,8 @@ impl<'a> Host<'a> {
             | Step::SetImport(..)
             | Step::SetThreadImport(..)
             | Step::LetRead(..)
+            | Step::Show(_)
+            | Step::Take(_)
             | Step::LetDraw(_) => (None, &[]),
         };
         let alive = self.alive(threads);
@@ -468,6 +472,8 @@ fn handler(step: &Step, raised: Option<&String>) -> Option<String> {
         | Step::SetImport(..)
         | Step::SetThreadImport(..)
         | Step::LetRead(..)
+        | Step::Show(_)
+        | Step::Take(_)
         | Step::LetDraw(_) => raised.cloned(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::framework::automaton::{Automaton, Order};
-use catapults_compiler::interp::{Machine, Stop, ThreadId, Variables};
+use catapults_compiler::interp::{Machine, Position, Stop, ThreadId, Variables};
 use catapults_compiler::policy::Policy;
 use catapults_compiler::verify::Verified;
 use catapults_simulator::event_types::EventTypes;
@@ -42,6 +42,8 @@ pub fn kept(verified: &Verified<Policy>, framework: &Framework, script: &[Step])
             Err(Stop::Guard { .. } | Stop::Fail { .. }) => None,
             Err(stop) => return Err(wrong(&format!("{stop:?}"))),
         };
+        // What a host takes from a node, or from where it was, comes anew.
+        lives.retain(|thread, _| machine.position(*thread) != Some(Position::Hand));
         if let Step::Raise(name, threads) = step {
             let chosen = decision.as_deref().and_then(|text| text.rsplit(' ').next()?.parse().ok()).map(ThreadId);
             for thread in threads.iter().copied().chain(chosen) {

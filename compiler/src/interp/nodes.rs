@@ -206,7 +206,7 @@ impl Machine<'_> {
     }
 
     /// Takes a thread from its node. On the way, no timer is armed.
-    fn release(&mut self, slot: Slot) {
+    pub(super) fn release(&mut self, slot: Slot) {
         self.threads[slot].node = None;
         self.disarm(slot);
     }

@@ -22,6 +22,7 @@ import dask
 from catapults_dask import pinned
 from catapults_dask.modules import load
 from catapults_dask.policy import Scheduler
+from catapults_dask.steps import Steps
 
 if TYPE_CHECKING:
     from catapults_dask.scheduler import PolicyScheduler
@@ -58,7 +59,9 @@ async def serve(policy: type[Scheduler], workers: int, address_to: int, ahead: b
     loop = asyncio.get_running_loop()
     threading.Thread(target=watch, args=(lambda: loop.call_soon_threadsafe(ended.set),), daemon=True).start()
     options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    async with PolicyScheduler(policy, ahead=ahead, host="127.0.0.1", port=0, **options) as scheduler:
+    written = os.environ.get("CATAPULTS_DASK_STEPS")
+    steps = Steps(written) if written else None
+    async with PolicyScheduler(policy, ahead=ahead, steps=steps, host="127.0.0.1", port=0, **options) as scheduler:
         keepers = [asyncio.create_task(keep(scheduler, number)) for number in range(workers)]
         while len(scheduler.workers) < workers and not ended.is_set() and not any(map(asyncio.Task.done, keepers)):
             await asyncio.sleep(0.02)

@@ -12,6 +12,7 @@ from catapults_dask.ahead import PATIENCE, Ahead
 from catapults_dask.containers import Entity, Import
 from catapults_dask.places import ByLoad, Key, Place, Task
 from catapults_dask.policy import Guard, Refused, Scheduler, Thread
+from catapults_dask.steps import Steps
 from catapults_dask.view import View
 
 logger = logging.getLogger("catapults.dask")
@@ -24,11 +25,13 @@ def anyone(name: str) -> bool:
 class Engine:
     """Raises the events of a policy. What the policy refuses is kept for the caller; one that stops is out."""
 
-    def __init__(self, policy: type[Scheduler], ahead: Ahead | None = None) -> None:
+    def __init__(self, policy: type[Scheduler], ahead: Ahead | None = None, steps: Steps | None = None) -> None:
         # Which events it has, the policy says: Any, here and below.
         self.policy: Any = policy
         #: Without it, no worker gets a task while it computes another.
         self.ahead = ahead
+        #: Where it is written down what the policy is told, if anywhere.
+        self.steps = steps
         self.nodes: Any = policy.NODES() if policy.NODES else None
         self.single: View | None = None if self.nodes else View(policy())
         self.once: Any = self.nodes or (self.single and self.single.instance)
@@ -60,22 +63,23 @@ class Engine:
         self.began = time.monotonic_ns()
         #: Once the policy is out, all that could run, in order.
         self.fifo: dict[Key, Task] | None = None
-        if self.single is not None and (begin := getattr(self.single.instance, "init", None)) is not None:
-            self.raised(begin)
+        if self.single is not None and hasattr(self.single.instance, "init"):
+            self.raised(self.single, "init")
 
     def arrive(self, name: str) -> None:
         """A worker has come."""
         number = heapq.heappop(self.free) if self.free else len(self.places)
         node: Any = self.nodes.NODE(number) if self.nodes else None
-        place = self.places[name] = Place(name, number, self.single or View(self.policy(self.nodes)), node)
+        view = self.single or View(self.policy(self.nodes), number)
+        place = self.places[name] = Place(name, number, view, node)
         self.by_load.put(place)
         if self.nodes is not None:
             self.by_node[node] = place
             if self.fifo is None:
-                if (begin := getattr(place.view.instance, "init", None)) is not None:
-                    self.raised(begin)
                 self.say(node, "number", number)
-                self.raised(self.nodes.arrival, node)
+                self.raised(None, "arrival", node)
+                if self.fifo is None and hasattr(view.instance, "init"):
+                    self.raised(view, "init")
         self.file(place)
         unplaced, self.unplaced = self.unplaced, {}
         for task in unplaced.values():
@@ -99,7 +103,7 @@ class Engine:
             self.following.pop(task.key, None)
             task.lost, task.running, task.place = task.running, False, None
         if self.fifo is None:
-            self.raised(self.nodes.departure, place.node)
+            self.raised(None, "departure", place.node)
         del self.by_node[place.node]
         for task in there:
             if not task.lost and (self.fifo is None or task.key not in self.fifo):
@@ -191,6 +195,8 @@ class Engine:
             self.returned[key] = task
         else:
             self.take_out(task)
+            if self.steps is not None:
+                self.steps.taken(task.thread)
             task.running = False
             self.come(task, place, "migrate")
         self.file(place)
@@ -209,8 +215,8 @@ class Engine:
         if self.fifo is not None:
             self.fifo.pop(key, None)
         elif placed and view is not None:
-            view.show(task.thread if task.running else self.seen(place))
-            self.raised(getattr(view.instance, event), task.thread)
+            view.show(task.thread if task.running else None)
+            self.raised(view, event, task.thread)
         self.move(task, None)
         if place is not None:
             self.leave(task, place)
@@ -244,15 +250,17 @@ class Engine:
     def chosen(self, task: Task) -> Place:
         """The worker on which the policy wants a task."""
         if hasattr(self.nodes, "dispatch"):
-            self.raised(self.nodes.dispatch, task.thread)
+            self.raised(None, "dispatch", task.thread)
             for _, node in self.nodes.take_sent():
                 return self.by_node[node]
         return self.by_load.first
 
     def come(self, task: Task, place: Place | None, event: str) -> None:
-        instance = self.shown(place)
+        view = self.single if place is None else place.view
+        assert view is not None
+        view.show(None)
         try:
-            self.raised(getattr(instance, event), task.thread)
+            self.raised(view, event, task.thread)
             task.known = True
         except Refused as refusal:
             self.move(task, None)
@@ -297,7 +305,6 @@ class Engine:
             return None
         self.move(task, place)
         task.running, place.follows, self.following[task.key] = True, task, now
-        place.view.show(self.seen(place))
         self.happened(place)
         return task.key
 
@@ -306,8 +313,7 @@ class Engine:
         if self.fifo is not None or not place.view.ready():
             return self.from_fifo()
         place.view.show(None)
-        instance: Any = place.view.instance
-        thread = self.raised(instance.schedule)
+        thread = self.raised(place.view, "schedule")
         if self.fifo is not None:
             return self.from_fifo()
         place.view.began(thread)
@@ -318,21 +324,28 @@ class Engine:
         for victim in victims:
             if victim is thief or not victim.view.ready():
                 continue
-            self.raised(self.shown(victim).steal, thief.node)
+            # The only one that finds what a worker computes: it cannot take the processor from it.
+            victim.view.show(None if victim.runs is None else victim.runs.thread)
+            self.raised(victim.view, "steal", thief.node)
             if self.fifo is not None:
                 return
             sent = self.nodes.take_sent()
             for thread, node in sent:
                 place, task = self.by_node[node], self.by_thread[thread]
                 self.move(task, place)
-                self.come(task, place, "migrate")
+                if self.fifo is None:
+                    self.come(task, place, "migrate")
             if sent:
                 self.happened(victim)
                 return
 
-    def raised(self, handler: Any, *of: Entity) -> Any:
-        """Runs a handler. One that stops puts the policy out: the tasks go on in the order in which they came."""
+    def raised(self, view: View | None, event: str, *of: Entity) -> Any:
+        """Raises an event in an instance, or in that of no node. A handler that stops puts the policy out: the tasks go on in the order
+        in which they came."""
         self.once.now = time.monotonic_ns() - self.began
+        handler = getattr(self.nodes if view is None else view.instance, event)
+        if self.steps is not None:
+            handler = self.steps.follow(self.once, view, event, handler)
         try:
             return handler(*of)
         except Refused:
@@ -364,17 +377,6 @@ class Engine:
 
     def there(self, place: Place) -> bool:
         return self.places.get(place.name) is place
-
-    def shown(self, place: Place | None) -> Any:
-        """The instance that is asked of a place, or the only one, with what an event sees there."""
-        view = self.single if place is None else place.view
-        assert view is not None
-        view.show(self.seen(place))
-        return view.instance
-
-    def seen(self, place: Place | None) -> Thread | None:
-        """What is RUNNING for an event that is of no running thread: on a node, what its worker computes."""
-        return place.runs.thread if self.nodes is not None and place is not None and place.runs is not None else None
 
     def take_out(self, task: Task) -> None:
         """Takes a task from the instance of its node."""
@@ -429,3 +431,5 @@ class Engine:
         if variable is not None:
             setattr(entity, variable.member, variable.converted(value))
             entity.refile(variable.member)
+            if self.steps is not None:
+                self.steps.said(entity, variable, getattr(entity, variable.member))

@@ -14,6 +14,7 @@ from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler, TaskState, Work
 from catapults_dask.ahead import PATIENCE, Ahead
 from catapults_dask.engine import Engine
 from catapults_dask.policy import Scheduler as Policy
+from catapults_dask.steps import Steps
 
 logger = logging.getLogger("catapults.dask")
 
@@ -38,8 +39,10 @@ class PolicyScheduler(Scheduler):
     With `ahead`, a worker gets its next task while it computes one that is short.
     """
 
-    def __init__(self, policy: type[Policy], *, ahead: bool = True, **options: Any) -> None:
-        self.engine = Engine(policy, Ahead() if ahead else None)
+    def __init__(
+        self, policy: type[Policy], *, ahead: bool = True, steps: Steps | None = None, **options: Any
+    ) -> None:
+        self.engine = Engine(policy, Ahead() if ahead else None, steps)
         #: How many tasks have been given to workers: they compute them in this order.
         self.given = 0
         #: Tasks that workers have been asked to give back, and in which message.

@@ -12,8 +12,10 @@ class View:
     An event finds there what runs where it happens, or nothing: one thread at the most. All others that run are out of sight.
     """
 
-    def __init__(self, instance: Scheduler) -> None:
+    def __init__(self, instance: Scheduler, number: int | None = None) -> None:
         self.instance = instance
+        #: Of the node that it is of, if there are nodes.
+        self.number = number
         containers = list(instance.containers())
         self.readies = [container for container in containers if container.state == READY]
         self.runnings = [container for container in containers if container.state == RUNNING]

@@ -229,6 +229,48 @@ class OfNodes(unittest.TestCase):
         self.assertEqual(self.engine.decisions(lambda name: False), [])
         self.assertEqual(self.engine.decisions(lambda name: name == "b"), [("b", "2")])
 
+    def test_no_event_takes_a_worker_from_what_it_computes(self) -> None:
+        self.engine.arrive("a")
+        self.engine.submit("1", {})
+        self.assertEqual(self.engine.next("a"), "1")
+        there = self.engine.places["a"].view.instance
+        found: list[int] = []
+
+        def newthread(t: Fifo.Task) -> None:
+            found.append(len(there.current))
+            there.ready.put(t)
+
+        def steal(n: Node) -> None:
+            found.append(len(there.current))
+
+        there.newthread, there.steal = newthread, steal
+        self.engine.submit("2", {})
+        self.engine.arrive("b")
+        self.assertIsNone(self.engine.next("b"))
+        # Only `steal`, which cannot move it, finds it.
+        self.assertEqual(found, [0, 1])
+
+    def test_a_policy_that_is_out_is_told_nothing(self) -> None:
+        self.engine.arrive("a")
+        self.engine.submit("1", {})
+        self.engine.submit("2", {})
+        self.engine.arrive("b")
+        there, here = (self.engine.places[name].view.instance for name in "ab")
+        comes: list[int] = []
+
+        def migrate(t: Fifo.Task) -> None:
+            comes.append(t.id)
+            raise Guard(1, "nothing comes here")
+
+        def steal(n: Node) -> None:
+            for _ in range(2):
+                there.nodes.send(there.ready.first, n)
+
+        here.migrate, there.steal = migrate, steal
+        with self.assertLogs("catapults.dask", "ERROR"):
+            self.assertEqual(self.engine.next("b"), "1")
+        self.assertEqual((comes, self.engine.next("a")), ([1], "2"))
+
     def test_numbers_are_the_lowest_that_are_free(self) -> None:
         for name in "abc":
             self.engine.arrive(name)

@@ -187,6 +187,8 @@ impl Search<'_> {
                 | Step::SetImport(..)
                 | Step::SetThreadImport(..)
                 | Step::LetRead(..)
+                | Step::Show(_)
+                | Step::Take(_)
                 | Step::LetDraw(_) => due.map(|due| (due.event.to_owned(), vec![due.thread])),
             };
             let before = match self.hosts.before(machine) {

@@ -288,6 +288,8 @@ impl Walk<'_, '_, '_> {
             | Step::SetImport(..)
             | Step::SetThreadImport(..)
             | Step::LetRead(..)
+            | Step::Show(_)
+            | Step::Take(_)
             | Step::LetDraw(_)) => other.clone(),
         };
         if transition.elapsed != 0 {

@@ -177,7 +177,8 @@ impl<'a> Walk<'a> {
             Step::Ask(..) | Step::Expire => {}
             Step::LetRead(..) => return Err("the application changes a variable while a handler runs"),
             Step::LetDraw(_) => return Err("it depends on certain random numbers"),
-            Step::Enter(_) | Step::SetProperty(..) => return Err("nodes come and go in it"),
+            Step::Enter(_) | Step::SetProperty(..) | Step::Take(_) => return Err("nodes come and go in it"),
+            Step::Show(_) => return Err("several threads run at once in it"),
             Step::SetImport(name, value) if self.begun => {
                 let instant = Value::Time(self.next());
                 self.outside.push(format!("at {instant} {{ set {name} = {value}; }}"));

@@ -88,12 +88,17 @@ pub fn can_be_simulated(framework: &Framework) -> bool {
     framework.events.iter().any(|event| event.name == "switch_out")
 }
 
-/// What the compiler says of a policy. `None` if the dialect of the framework does not allow it, if its numbers are too large there, or
-/// if it has more containers than fit.
+/// What the compiler says of a policy. `None` if the dialect of the framework does not allow it, if its numbers are too large there, if
+/// it has more containers than fit, or if no thread comes to one of them there.
 pub fn allowed(source: &Source, framework: &Framework) -> Option<Result<(Verified<Policy>, Diagnostics), Diagnostics>> {
     // Where all fit that a policy can have, E0322 is a mistake of the policy.
     let few = emit::abilities(framework).is_ok_and(|abilities| abilities.most_containers < MOST_ELEMENTS);
-    let beyond = |code: &str| code == "E0108" || code == "E0311" || (code == "E0322" && few);
+    let beyond = |code: &str| {
+        code == "E0108"
+            || code == "E0311"
+            || (code == "E0322" && few)
+            || (code == "E0320" && !can_be_simulated(framework))
+    };
     match compile(source, framework) {
         Err(diagnostics) if diagnostics.iter().any(|diagnostic| beyond(diagnostic.code)) => None,
         compiled @ (Ok(_) | Err(_)) => Some(compiled),
@@ -180,7 +185,7 @@ impl Target {
             | Step::SetThreadImport(..)
             | Step::LetRead(..) => true,
             // Hosts draw themselves.
-            Step::LetDraw(_) => false,
+            Step::LetDraw(_) | Step::Show(_) | Step::Take(_) => false,
         };
         // A turn ends with this event.
         let turns = framework.events.iter().any(|event| event.name == "switch_out");
