@@ -23,6 +23,7 @@ from catapults_dask import pinned
 from catapults_dask.modules import load
 from catapults_dask.policy import Scheduler
 from catapults_dask.steps import Steps
+from catapults_dask.trace import Trace
 
 if TYPE_CHECKING:
     from catapults_dask.scheduler import PolicyScheduler
@@ -41,16 +42,27 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="how many, of one thread each")
     parser.add_argument("--address-to", type=int, default=1, help="the descriptor that gets the scheduler's address")
     parser.add_argument("--no-ahead", action="store_true", help="no worker gets a task before it is done with another")
+    parser.add_argument("--trace", metavar="FILE", help="where to record who computed what, when, and why")
     arguments = parser.parse_args()
     try:
         pinned.check()
         policy = load(arguments.policy)
+        trace = recorder(arguments.trace, arguments.policy, policy) if arguments.trace is not None else None
     except (pinned.Unsuitable, ValueError, OSError) as wrong:
         sys.exit(f"catapults-dask: {wrong}")
-    sys.exit(asyncio.run(serve(policy, arguments.workers, arguments.address_to, not arguments.no_ahead)))
+    sys.exit(asyncio.run(serve(policy, arguments.workers, arguments.address_to, not arguments.no_ahead, trace)))
 
 
-async def serve(policy: type[Scheduler], workers: int, address_to: int, ahead: bool) -> str | None:
+def recorder(path: str, file: str, policy: type[Scheduler]) -> Trace:
+    """Raises ValueError if nothing can be recorded there."""
+    if os.path.exists(path) and os.path.samefile(path, file):
+        raise ValueError(f"cannot record in {path}: it is the policy")
+    return Trace(path, policy)
+
+
+async def serve(
+    policy: type[Scheduler], workers: int, address_to: int, ahead: bool, trace: Trace | None
+) -> str | None:
     """Returns what is wrong."""
     from catapults_dask.scheduler import PolicyScheduler
 
@@ -61,7 +73,8 @@ async def serve(policy: type[Scheduler], workers: int, address_to: int, ahead: b
     options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     written = os.environ.get("CATAPULTS_DASK_STEPS")
     steps = Steps(written) if written else None
-    async with PolicyScheduler(policy, ahead=ahead, steps=steps, host="127.0.0.1", port=0, **options) as scheduler:
+    told = PolicyScheduler(policy, ahead=ahead, trace=trace, steps=steps, host="127.0.0.1", port=0, **options)
+    async with told as scheduler:
         keepers = [asyncio.create_task(keep(scheduler, number)) for number in range(workers)]
         while len(scheduler.workers) < workers and not ended.is_set() and not any(map(asyncio.Task.done, keepers)):
             await asyncio.sleep(0.02)

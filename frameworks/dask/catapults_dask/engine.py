@@ -13,6 +13,7 @@ from catapults_dask.containers import Entity, Import
 from catapults_dask.places import ByLoad, Key, Place, Task
 from catapults_dask.policy import Guard, Refused, Scheduler, Thread
 from catapults_dask.steps import Steps
+from catapults_dask.trace import Trace
 from catapults_dask.view import View
 
 logger = logging.getLogger("catapults.dask")
@@ -25,13 +26,20 @@ def anyone(name: str) -> bool:
 class Engine:
     """Raises the events of a policy. What the policy refuses is kept for the caller; one that stops is out."""
 
-    def __init__(self, policy: type[Scheduler], ahead: Ahead | None = None, steps: Steps | None = None) -> None:
+    def __init__(
+        self,
+        policy: type[Scheduler],
+        ahead: Ahead | None = None,
+        *,
+        trace: Trace | None = None,
+        steps: Steps | None = None,
+    ) -> None:
         # Which events it has, the policy says: Any, here and below.
         self.policy: Any = policy
         #: Without it, no worker gets a task while it computes another.
         self.ahead = ahead
-        #: Where it is written down what the policy is told, if anywhere.
-        self.steps = steps
+        #: Where it is recorded who computes what, and where it is written down what the policy is told; if anywhere.
+        self.trace, self.steps = trace, steps
         self.nodes: Any = policy.NODES() if policy.NODES else None
         self.single: View | None = None if self.nodes else View(policy())
         self.once: Any = self.nodes or (self.single and self.single.instance)
@@ -80,6 +88,8 @@ class Engine:
                 self.raised(None, "arrival", node)
                 if self.fifo is None and hasattr(view.instance, "init"):
                     self.raised(view, "init")
+        if self.trace is not None:
+            self.trace.free(place)
         self.file(place)
         unplaced, self.unplaced = self.unplaced, {}
         for task in unplaced.values():
@@ -93,6 +103,8 @@ class Engine:
         self.rich.discard(place)
         for queue in (self.news, self.due, self.fresh, self.refused_by_all, self.alone):
             queue.pop(place, None)
+        if self.trace is not None:
+            self.trace.gone(place)
         if self.nodes is None:
             for task in list(place.tasks.values()):
                 self.cancel(task.key)
@@ -151,6 +163,8 @@ class Engine:
             ask_all(list(self.refused_by_all), lambda place: self.given(place, victims))
         if self.alone and self.anything():
             ask_all(list(self.alone), self.given_ahead)
+        if self.trace is not None:
+            self.trace.idle()
         return given
 
     def next(self, name: str) -> Key | None:
@@ -217,6 +231,8 @@ class Engine:
         elif placed and view is not None:
             view.show(task.thread if task.running else None)
             self.raised(view, event, task.thread)
+        if self.trace is not None:
+            self.trace.exited(task, event)
         self.move(task, None)
         if place is not None:
             self.leave(task, place)
@@ -232,11 +248,15 @@ class Engine:
             place.began_idle = False
             if place.runs is not None:
                 self.following.pop(place.runs.key, None)
+            if self.trace is not None:
+                self.trace.next(place)
 
     def put(self, task: Task) -> None:
         """Places a task: somewhere, if there are nodes."""
         if self.fifo is not None:
             self.fifo[task.key] = task
+            if self.trace is not None:
+                self.trace.came(task, "")
         elif self.nodes is None:
             self.come(task, None, "newthread")
         elif not self.places:
@@ -262,7 +282,11 @@ class Engine:
         try:
             self.raised(view, event, task.thread)
             task.known = True
+            if self.trace is not None:
+                self.trace.came(task, event)
         except Refused as refusal:
+            if self.trace is not None:
+                self.trace.refused(task, event)
             self.move(task, None)
             del self.tasks[task.key], self.by_thread[task.thread]
             self.refused[task.key] = refusal.text
@@ -288,6 +312,8 @@ class Engine:
             return None
         self.move(task, place)
         task.running, place.runs, place.since, place.began_idle = True, task, time.monotonic(), True
+        if self.trace is not None:
+            self.trace.next(place)
         self.happened(place)
         self.file(place)
         return task.key
@@ -356,6 +382,8 @@ class Engine:
             logger.error(
                 "the policy is out: %s%s; tasks go on, first come, first served", where, error, exc_info=not where
             )
+            if self.trace is not None:
+                self.trace.out(error.line if isinstance(error, Guard) else 0, event)
             self.fifo = {
                 task.key: task
                 for task in self.tasks.values()

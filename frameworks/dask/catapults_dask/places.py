@@ -27,6 +27,8 @@ class Task:
         self.known = False
         #: Its worker went while it ran: the cluster asks for it again.
         self.lost = False
+        #: Whether a trace has it, and whether it waits there.
+        self.recorded = self.waits = False
 
 
 class Place:

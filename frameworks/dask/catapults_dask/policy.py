@@ -164,5 +164,9 @@ class Nodes(Once):
 class Scheduler(Once):
     """A policy; with nodes, that of one of them, which draws nothing and has no time of its own."""
 
+    #: What it is called, its file, and the lines there where its handlers begin, by event.
+    NAME: ClassVar[str] = ""
+    SOURCE: ClassVar[str] = ""
+    LINES: ClassVar[dict[str, int]] = {}
     THREAD: ClassVar[type[Thread]]
     NODES: ClassVar[type[Nodes] | None] = None

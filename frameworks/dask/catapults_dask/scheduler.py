@@ -15,6 +15,7 @@ from catapults_dask.ahead import PATIENCE, Ahead
 from catapults_dask.engine import Engine
 from catapults_dask.policy import Scheduler as Policy
 from catapults_dask.steps import Steps
+from catapults_dask.trace import Trace
 
 logger = logging.getLogger("catapults.dask")
 
@@ -36,13 +37,20 @@ class Refusal(RuntimeError):
 class PolicyScheduler(Scheduler):
     """A task that the policy has not yet given to a worker is in the state `no-worker`.
 
-    With `ahead`, a worker gets its next task while it computes one that is short.
+    With `ahead`, a worker gets its next task while it computes one that is short. With `trace`, it is recorded who computed what, when,
+    and why.
     """
 
     def __init__(
-        self, policy: type[Policy], *, ahead: bool = True, steps: Steps | None = None, **options: Any
+        self,
+        policy: type[Policy],
+        *,
+        ahead: bool = True,
+        trace: Trace | None = None,
+        steps: Steps | None = None,
+        **options: Any,
     ) -> None:
-        self.engine = Engine(policy, Ahead() if ahead else None, steps)
+        self.engine = Engine(policy, Ahead() if ahead else None, trace=trace, steps=steps)
         #: How many tasks have been given to workers: they compute them in this order.
         self.given = 0
         #: Tasks that workers have been asked to give back, and in which message.

@@ -29,6 +29,10 @@ def start() -> None:
     command = [sys.executable, "-m", "catapults_dask.cluster", policy, "--workers", workers, "--address-to", str(write_end)]
     if ahead == "0":
         command.append("--no-ahead")
+    # What tasks start records elsewhere, if anywhere.
+    trace = os.environ.pop("CATAPULTS_TRACE", "")
+    if trace:
+        command += ["--trace", trace]
     # Dask says a lot of what is usual here: workers that come and go.
     quiet = {"DASK_LOGGING__DISTRIBUTED": "critical", **os.environ}
     cluster = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(write_end,), start_new_session=True, env=quiet)

@@ -7,7 +7,9 @@ use super::names::method;
 use super::{Unit, string};
 use crate::emit::python::expression::literal;
 use crate::emit::shape::Shape;
-use crate::policy::{Container, ContainerKind, Element, Entity, Handler, Import, SortKey, StateClass, Type, Value};
+use crate::policy::{
+    Container, ContainerKind, Element, Entity, Handler, Import, Owner, SortKey, StateClass, Type, Value,
+};
 
 impl Unit<'_> {
     /// The `const` declarations.
@@ -88,7 +90,7 @@ impl Unit<'_> {
         let nodes = self.policy.has_nodes();
         let mut rows = self.containers(Entity::Thread);
         rows.extend(self.variables(false));
-        let mut head = format!("    THREAD = {}\n", self.names.thread);
+        let mut head = format!("{}    THREAD = {}\n", self.origin(), self.names.thread);
         if nodes {
             rows.insert(0, format!("self.nodes: {} = nodes", self.names.shared));
             let _ = writeln!(head, "    NODES = {}", self.names.shared);
@@ -104,6 +106,14 @@ impl Unit<'_> {
             .replace("__init__(id)", "__init__()");
         text.push_str(&self.handlers(false));
         text
+    }
+
+    /// Which policy it is, and where its handlers begin: for those who ask why something was decided.
+    fn origin(&self) -> String {
+        let own = self.policy.events.iter().filter(|handler| handler.owner == Owner::Policy);
+        let lines: Vec<String> = own.map(|handler| format!("{}: {}", string(&handler.name), handler.at.line)).collect();
+        let (name, source) = (string(&self.policy.name), string(&self.policy.source));
+        format!("    NAME = {name}\n    SOURCE = {source}\n    LINES = {{{}}}\n", lines.join(", "))
     }
 
     /// The methods that handle events and answer queries. A handler that several events share is one.

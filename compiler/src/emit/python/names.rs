@@ -63,8 +63,11 @@ const ENTITY: &[&str] =
 /// The members of the classes from which schedulers are derived.
 const SCHEDULER: &[&str] = &[
     "IMPORTS",
+    "LINES",
+    "NAME",
     "NODE",
     "NODES",
+    "SOURCE",
     "THREAD",
     "containers",
     "handler",

@@ -94,7 +94,7 @@ def main() -> None:
     ahead = Ahead()
     for _ in range(STREAK):
         ahead.ended("short", 0.0)
-    cluster = Cluster(Engine(load(policy), ahead, Steps(steps)), random.Random(int(seed)))
+    cluster = Cluster(Engine(load(policy), ahead, steps=Steps(steps)), random.Random(int(seed)))
     for _ in range(int(actions)):
         cluster.act()
         if cluster.engine.fifo is not None:

@@ -1,0 +1,149 @@
+"""What is recorded of a cluster."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from catapults_dask import trace
+from catapults_dask.ahead import STREAK, Ahead
+from catapults_dask.engine import Engine
+from catapults_dask.policy import Scheduler
+from support.records import names, records
+from test_engine import Fifo, Stealing
+
+
+class Told(Stealing):
+    NAME = "told"
+    SOURCE = "told.sched"
+    LINES = {"newthread": 7, "schedule": 9}
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name) / "cluster.trace"
+
+    def engine(self, policy: type[Scheduler], workers: str, capacity: int = 64) -> Engine:
+        engine = Engine(policy, Ahead(), trace=trace.Trace(str(self.path), policy, capacity))
+        for _ in range(STREAK):
+            engine.ahead.ended("short", 0)
+        for name in workers:
+            engine.arrive(name)
+        return engine
+
+    def found(self) -> list[tuple[str, int, int, str]]:
+        """Without names of tasks."""
+        return [(of.kind, of.thread, of.processor, of.name) for of in records(self.path) if of.kind != "named"]
+
+    def test_it_says_whose_it_is(self) -> None:
+        self.engine(Told, "")
+        known = names(self.path.read_bytes())
+        self.assertEqual(known[:4], [(0, "told"), (0, "told.sched"), (0, "dask"), (0, "CLOCK_MONOTONIC")])
+        self.assertIn((9, "schedule"), known)
+        self.assertIn((0, "departure"), known)
+        self.assertEqual(known[-1], (0, "size"))
+
+    def test_a_worker_computes_one_task_after_the_other(self) -> None:
+        engine = self.engine(Told, "ab")
+        engine.decisions()
+        engine.submit("1", {})
+        engine.submit("2", {"size": 3})
+        engine.decisions()
+        engine.finish("1")
+        engine.decisions()
+        engine.finish("2")
+        self.assertEqual(
+            self.found(),
+            [
+                ("idle", 0, 0, ""),
+                ("idle", 0, 1, ""),
+                ("new", 1, 0, "newthread"),
+                ("new", 2, 0, "newthread"),
+                ("value", 2, 0, "size"),
+                ("dispatched", 1, 0, "schedule"),
+                ("exited", 1, 0, "exit"),
+                ("dispatched", 2, 0, "schedule"),
+                ("exited", 2, 0, "exit"),
+            ],
+        )
+        times = [record.time for record in records(self.path)]
+        self.assertEqual(times, sorted(times))
+        self.assertEqual([record.value for record in records(self.path) if record.kind == "value"], [3])
+
+    def test_a_task_ahead_runs_once_the_one_before_it_is_done(self) -> None:
+        engine = self.engine(Fifo, "a")
+        for key in "12":
+            engine.submit(key, {}, "short")
+        self.assertEqual(engine.decisions(), [("a", "1"), ("a", "2")])
+        engine.finish("1")
+        engine.cancel("2")
+        engine.decisions()
+        self.assertEqual(
+            self.found()[2:],
+            [
+                ("dispatched", 1, 0, "schedule"),
+                ("exited", 1, 0, "exit"),
+                ("dispatched", 2, 0, "schedule"),
+                ("exited", 2, 0, "cancel"),
+                ("idle", 0, 0, ""),
+            ],
+        )
+
+    def test_what_goes_with_a_worker_waits_until_it_comes_again(self) -> None:
+        engine = self.engine(Told, "ab")
+        for key in "12":
+            engine.submit(key, {})
+        self.assertEqual(engine.next("a"), "1")
+        engine.depart("a")
+        self.assertEqual(engine.next("b"), "2")
+        engine.submit("1", {})
+        engine.finish("2")
+        self.assertEqual(engine.next("b"), "1")
+        self.assertEqual(
+            self.found()[2:],
+            [
+                ("dispatched", 1, 0, "schedule"),
+                ("blocked", 1, 0, "departure"),
+                ("dispatched", 2, 1, "schedule"),
+                ("raised", 1, 1, "migrate"),
+                ("exited", 2, 1, "exit"),
+                ("dispatched", 1, 1, "schedule"),
+            ],
+        )
+
+    def test_what_is_refused_and_a_policy_that_is_out(self) -> None:
+        engine = self.engine(Told, "a")
+        engine.submit("1", {"size": -1})
+        with self.assertLogs("catapults.dask", "ERROR"):
+            engine.submit("2", {"size": 10})
+        engine.submit("3", {})
+        engine.decisions()
+        found = self.found()
+        self.assertEqual([found[0], found[1]], [("refused", 1, 0, "newthread"), ("policy-out", 0, 0, "newthread")])
+        self.assertEqual(found[-2:], [("new", 3, 0, ""), ("dispatched", 2, 0, "schedule")])
+
+    def test_the_ring_keeps_the_last(self) -> None:
+        engine = self.engine(Fifo, "a", capacity=8)
+        for key in range(9):
+            engine.submit(key, {})
+            engine.decisions()
+            engine.finish(key)
+        self.assertEqual(len(list(records(self.path))), 8)
+        self.assertEqual(self.found()[-1], ("exited", 9, 0, "exit"))
+
+    def test_long_names_are_whole(self) -> None:
+        engine = self.engine(Fifo, "a")
+        engine.submit(("x" * 20, 1), {})
+        self.assertIn(b"('xxxxxxxxxxxxxx", self.path.read_bytes())
+        self.assertEqual([record.kind for record in records(self.path)], ["new", "named", "named"])
+
+    def test_where_nothing_can_be_written_nothing_begins(self) -> None:
+        with self.assertRaisesRegex(ValueError, "cannot record in .*: No such file or directory"):
+            trace.Trace(str(self.path / "missing"), Fifo)
+
+
+if __name__ == "__main__":
+    unittest.main()
