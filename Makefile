@@ -263,7 +263,7 @@ lint-rust:
 	@for crate in $(CRATES); do cargo fmt --manifest-path $$crate --check; done
 	@$(CLANG_FORMAT) --dry-run -Werror $(C_SOURCES)
 	@$(call say,lints)
-	@cargo clippy --workspace --all-targets --quiet --locked -- -D warnings
+	@cargo clippy --profile units --workspace --all-targets --quiet --locked -- -D warnings
 	@for loader in $(LOADERS); do cargo clippy --manifest-path $$loader --all-targets --quiet --locked -- -D warnings; done
 
 format: setup-build+test ## Format all sources
