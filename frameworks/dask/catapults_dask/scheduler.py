@@ -142,7 +142,8 @@ class PolicyScheduler(Scheduler):
                 self.engine.cancel(key)
                 self.wake()
         if recommendations:
-            self.transitions(recommendations, "catapults-schedule")
+            # Dask takes the last one first, and a worker begins the first one that it gets.
+            self.transitions(dict(reversed(recommendations.items())), "catapults-schedule")
         self.refuse()
         if self.engine.following and not self.looks_back:
             self.looks_back = True
