@@ -202,6 +202,8 @@ class Engine:
         task = self.tasks.get(key)
         if task is None or (place := task.place) is None:
             return
+        if self.trace is not None:
+            self.trace.given_back(task, place)
         self.leave(task, place)
         if self.nodes is None or self.fifo is not None:
             # For the policy, it runs: the next worker that is free computes it.
@@ -248,7 +250,7 @@ class Engine:
             place.began_idle = False
             if place.runs is not None:
                 self.following.pop(place.runs.key, None)
-            if self.trace is not None:
+            if self.trace is not None and self.there(place):
                 self.trace.next(place)
 
     def put(self, task: Task) -> None:
@@ -266,6 +268,8 @@ class Engine:
             if self.fifo is None:
                 self.move(task, place)
                 self.come(task, place, "migrate" if task.known else "newthread")
+            elif self.trace is not None:
+                self.trace.came(task, "")
 
     def chosen(self, task: Task) -> Place:
         """The worker on which the policy wants a task."""

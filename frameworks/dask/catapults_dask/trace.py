@@ -26,7 +26,8 @@ VERSION = 3
 NOT_KNOWN = 0xFFFF
 AS_THE_EVENT_SAYS = 255
 
-NEW, NAMED, DISPATCHED, BLOCKED, RAISED, EXITED, POLICY_OUT, IDLE, REFUSED, VALUE = 1, 2, 3, 5, 6, 7, 8, 11, 12, 15
+NEW, NAMED, DISPATCHED, BLOCKED, RAISED, EXITED, POLICY_OUT, IDLE, REFUSED = 1, 2, 3, 5, 6, 7, 8, 11, 12
+PREEMPTED, VALUE = 14, 15
 
 EVENTS = ("init", "newthread", "schedule", "exit", "cancel", "arrival", "departure", "dispatch", "migrate", "steal")
 TYPES = {"int": 0, "bool": 1, "time": 2, "float": 3}
@@ -84,17 +85,31 @@ class Trace:
             self.record(DISPATCHED, place.runs, "schedule")
 
     def exited(self, task: Task, event: str) -> None:
-        if task.recorded:
-            self.record(EXITED, task, event)
+        if not task.recorded:
+            return
+        place = task.place
+        before = place.runs if place is not None and place.follows is task and event == "exit" else None
+        if before is not None:
+            # It was ahead, and the worker has begun it first.
+            self.record(PREEMPTED, before, "")
+            self.record(DISPATCHED, task, "schedule")
+        self.record(EXITED, task, event)
+        if before is not None:
+            self.record(DISPATCHED, before, "schedule")
+
+    def given_back(self, task: Task, place: Place) -> None:
+        """A worker has not begun a task that was ahead, though the one before it may have ended meanwhile."""
+        if place.runs is task:
+            self.record(PREEMPTED, task, "")
 
     def free(self, place: Place) -> None:
         """A worker has come."""
         self.idlers[place] = None
 
     def gone(self, place: Place) -> None:
-        """A worker has gone. What it had waits until it comes again, or is not wanted any more."""
+        """A worker has gone. What it had waits until it comes again, or is not wanted any more; without nodes, it comes as a new one."""
         self.idlers.pop(place, None)
-        for task in place.tasks.values():
+        for task in place.tasks.values() if place.node is not None else ():
             if task.running and task.recorded and not task.waits:
                 task.waits = True
                 self.record(BLOCKED, task, "departure", AS_THE_EVENT_SAYS)

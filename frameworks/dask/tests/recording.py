@@ -31,6 +31,7 @@ def main() -> None:
 def computed(trace: Path) -> int:
     """How many tasks were computed to their end."""
     running: dict[int, int] = {}
+    begun: set[int] = set()
     ended: set[int] = set()
     done = 0
     for record in records(trace):
@@ -39,12 +40,16 @@ def computed(trace: Path) -> int:
                 assert record.thread not in ended | set(running.values()), record
                 assert record.processor not in running, record
                 running[record.processor] = record.thread
+                begun.add(record.thread)
             case "idle":
                 assert record.processor not in running, record
+            case "preempted":
+                assert running.pop(record.processor) == record.thread, record
             case "exited" | "blocked":
                 if record.kind == "exited":
                     assert record.thread not in ended, record
                     ended.add(record.thread)
+                    assert record.thread in begun or record.name != "exit", record
                     done += record.name == "exit"
                 if running.get(record.processor) == record.thread:
                     del running[record.processor]

@@ -9,7 +9,7 @@ from pathlib import Path
 from catapults_dask import trace
 from catapults_dask.ahead import STREAK, Ahead
 from catapults_dask.engine import Engine
-from catapults_dask.policy import Scheduler
+from catapults_dask.policy import Guard, Scheduler, Thread
 from support.records import names, records
 from test_engine import Fifo, Stealing
 
@@ -111,6 +111,90 @@ class Recorded(unittest.TestCase):
                 ("raised", 1, 1, "migrate"),
                 ("exited", 2, 1, "exit"),
                 ("dispatched", 1, 1, "schedule"),
+            ],
+        )
+
+    def test_without_nodes_it_comes_as_another(self) -> None:
+        engine = self.engine(Fifo, "a")
+        for key in "12":
+            engine.submit(key, {}, "short")
+        self.assertEqual(len(engine.decisions()), 2)
+        engine.depart("a")
+        engine.arrive("b")
+        engine.submit("1", {})
+        engine.decisions()
+        self.assertEqual(
+            self.found()[2:],
+            [
+                ("dispatched", 1, 0, "schedule"),
+                ("exited", 1, 0, "cancel"),
+                ("exited", 2, 0, "cancel"),
+                ("new", 3, 0, "newthread"),
+                ("dispatched", 3, 0, "schedule"),
+            ],
+        )
+
+    def test_a_task_ahead_can_be_first(self) -> None:
+        engine = self.engine(Fifo, "a")
+        for key in "12":
+            engine.submit(key, {}, "short")
+        engine.decisions()
+        engine.finish("2")
+        engine.finish("1")
+        self.assertEqual(
+            self.found()[2:],
+            [
+                ("dispatched", 1, 0, "schedule"),
+                ("preempted", 1, 0, ""),
+                ("dispatched", 2, 0, "schedule"),
+                ("exited", 2, 0, "exit"),
+                ("dispatched", 1, 0, "schedule"),
+                ("exited", 1, 0, "exit"),
+            ],
+        )
+
+    def test_what_is_given_back_has_not_begun(self) -> None:
+        engine = self.engine(Told, "ab")
+        for key in "123":
+            engine.submit(key, {}, "short")
+        self.assertEqual(engine.decisions(), [("a", "1"), ("b", "2"), ("a", "3")])
+        self.assertEqual(engine.overdue(patience=0), [("a", "3")])
+        engine.finish("1")
+        # The worker waited for what the task needs.
+        engine.take_back("3")
+        engine.decisions()
+        self.assertEqual(
+            self.found()[3:],
+            [
+                ("dispatched", 1, 0, "schedule"),
+                ("dispatched", 2, 1, "schedule"),
+                ("exited", 1, 0, "exit"),
+                ("dispatched", 3, 0, "schedule"),
+                ("preempted", 3, 0, ""),
+                ("dispatched", 3, 0, "schedule"),
+            ],
+        )
+
+    def test_a_policy_that_is_out_where_it_places(self) -> None:
+        class Lost(Told.NODES):
+            def dispatch(self, t: Thread) -> None:
+                raise Guard(5, "no")
+
+        class Nowhere(Told):
+            NODES = Lost
+
+        engine = self.engine(Nowhere, "a")
+        with self.assertLogs("catapults.dask", "ERROR"):
+            engine.submit("1", {})
+        engine.decisions()
+        engine.finish("1")
+        self.assertEqual(
+            self.found(),
+            [
+                ("policy-out", 0, 0, "dispatch"),
+                ("new", 1, 0, ""),
+                ("dispatched", 1, 0, "schedule"),
+                ("exited", 1, 0, "exit"),
             ],
         )
 

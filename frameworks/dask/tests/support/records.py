@@ -19,6 +19,7 @@ KINDS = {
     trace.POLICY_OUT: "policy-out",
     trace.IDLE: "idle",
     trace.REFUSED: "refused",
+    trace.PREEMPTED: "preempted",
     trace.VALUE: "value",
 }
 
