@@ -8,6 +8,8 @@ A thread is a task, and a processor a worker. The file is mapped, so that a sche
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import mmap
 import os
 import struct
@@ -17,9 +19,13 @@ from typing import Any
 from catapults_dask.places import Place, Task
 from catapults_dask.policy import Scheduler
 
+logger = logging.getLogger("catapults.dask")
+
 CAPACITY = 1 << 20
 HEADER = struct.Struct("<8s2I3Q4I2Q")
 RECORD = struct.Struct("<QI2BHI2HQ")
+#: The format has no processors beyond these.
+PROCESSORS = 8192
 #: Where the header says how many records were ever written.
 WRITTEN = 24
 VERSION = 3
@@ -42,19 +48,15 @@ class Trace:
         self.defaults = policy.THREAD(0)
         names = [(0, policy.NAME), (0, policy.SOURCE), (0, "dask"), (0, "CLOCK_MONOTONIC")]
         self.events = {event: len(names) + place for place, event in enumerate(EVENTS)}
-        names += [(policy.LINES.get(event, 0), event) for event in EVENTS]
+        #: Once the policy is out: no line of it decides.
+        self.own = {event: number + len(EVENTS) for event, number in self.events.items()}
+        names += [(policy.LINES.get(event, 0), event) for event in EVENTS] + [(0, event) for event in EVENTS]
         self.variables = {variable.name: len(names) + place for place, variable in enumerate(self.imports)}
         names += [(0, variable.name) for variable in self.imports]
         table = b"".join(struct.pack("<I", line) + text.encode() + b"\0\0" for line, text in names)
         self.records_at = -(-(HEADER.size + len(table)) // RECORD.size) * RECORD.size
         size = self.records_at + capacity * RECORD.size
-        try:
-            with open(path, "w+b") as file:
-                # A full disk is heard of now, and not by a signal later.
-                os.posix_fallocate(file.fileno(), 0, size)
-                self.map = mmap.mmap(file.fileno(), size)
-        except OSError as wrong:
-            raise ValueError(f"cannot record in {path}: {wrong.strerror}") from wrong
+        self.map = mapped(path, size)
         header = (b"CATTRACE", VERSION, RECORD.size, capacity, 0, time.monotonic_ns())
         HEADER.pack_into(self.map, 0, *header, self.records_at, len(table), len(names), 1, 0, 1)
         self.map[HEADER.size : HEADER.size + len(table)] = table
@@ -72,7 +74,9 @@ class Trace:
             self.record(RAISED, task, event)
 
     def refused(self, task: Task, event: str) -> None:
-        if not task.recorded:
+        if task.recorded:
+            self.exited(task, event)
+        else:
             self.record(REFUSED, task, event)
             self.named(task)
 
@@ -105,6 +109,8 @@ class Trace:
     def free(self, place: Place) -> None:
         """A worker has come."""
         self.idlers[place] = None
+        if place.number == PROCESSORS:
+            logger.warning("there are more than %d workers: what the others compute is not recorded", PROCESSORS)
 
     def gone(self, place: Place) -> None:
         """A worker has gone. What it had waits until it comes again, or is not wanted any more; without nodes, it comes as a new one."""
@@ -117,15 +123,22 @@ class Trace:
     def idle(self) -> None:
         """All have been asked for whom there could be something."""
         for place in self.idlers:
-            self.write(IDLE, 0, place.number)
+            if place.number < PROCESSORS:
+                self.write(IDLE, 0, place.number)
         self.idlers.clear()
 
     def out(self, line: int, event: str) -> None:
         """The policy is out."""
         self.write(POLICY_OUT, 0, 0, self.events.get(event, 0), line=line)
+        self.events = self.own
 
     def record(self, kind: int, task: Task, event: str, detail: int = 0) -> None:
         processor = task.place.number if task.place is not None else 0
+        if processor >= PROCESSORS:
+            if kind in (DISPATCHED, PREEMPTED):
+                return
+            # It matters for turns alone.
+            processor = 0
         self.write(kind, task.thread.id, processor, self.events.get(event, 0), detail)
 
     def said(self, task: Task) -> None:
@@ -139,7 +152,7 @@ class Trace:
                 )
 
     def named(self, task: Task) -> None:
-        name = str(task.key).encode()
+        name = str(task.key).encode(errors="backslashreplace")
         for part, start in enumerate(range(0, min(len(name), 16 * 256), 16)):
             at = self.slot()
             RECORD.pack_into(self.map, at, time.monotonic_ns(), task.thread.id, NAMED, part, 0, 0, 0, 0, 0)
@@ -161,6 +174,23 @@ class Trace:
         """The record is whole: it counts."""
         self.written += 1
         struct.pack_into("<Q", self.map, WRITTEN, self.written)
+
+
+def mapped(path: str, size: int) -> mmap.mmap:
+    """Raises ValueError if there can be no such file."""
+    try:
+        with open(path, "w+b", buffering=0) as file:
+            try:
+                # A full disk is heard of now, and not by a signal later.
+                os.posix_fallocate(file.fileno(), 0, size)
+                return mmap.mmap(file.fileno(), size)
+            except OSError:
+                # What there was room for is of use to others.
+                with contextlib.suppress(OSError):
+                    os.truncate(file.fileno(), 0)
+                raise
+    except OSError as wrong:
+        raise ValueError(f"cannot record in {path}: {wrong.strerror or wrong}") from wrong
 
 
 def bits(type: str, value: Any) -> int:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from catapults_dask import trace
 from catapults_dask.ahead import STREAK, Ahead
 from catapults_dask.engine import Engine
-from catapults_dask.policy import Guard, Scheduler, Thread
+from catapults_dask.policy import Guard, Refused, Scheduler, Thread
 from support.records import names, records
 from test_engine import Fifo, Stealing
 
@@ -208,6 +211,42 @@ class Recorded(unittest.TestCase):
         found = self.found()
         self.assertEqual([found[0], found[1]], [("refused", 1, 0, "newthread"), ("policy-out", 0, 0, "newthread")])
         self.assertEqual(found[-2:], [("new", 3, 0, ""), ("dispatched", 2, 0, "schedule")])
+        # The policy's own line is behind the guard, and then there is none.
+        self.assertEqual([of.line for of in records(self.path) if of.name in trace.EVENTS], [7, 2, 0, 0])
+
+    def test_one_that_comes_again_can_be_refused(self) -> None:
+        class Once(Told):
+            def migrate(self, t: Thread) -> None:
+                raise Refused(6, "not again")
+
+        engine = self.engine(Once, "ab")
+        engine.submit("1", {})
+        engine.decisions()
+        engine.depart("a")
+        engine.submit("1", {})
+        self.assertEqual(self.found()[-2:], [("blocked", 1, 0, "departure"), ("exited", 1, 1, "migrate")])
+
+    def test_more_workers_than_can_be_told_apart(self) -> None:
+        self.addCleanup(setattr, trace, "PROCESSORS", trace.PROCESSORS)
+        trace.PROCESSORS = 1
+        with self.assertLogs("catapults.dask", "WARNING"):
+            engine = self.engine(Fifo, "abc")
+        for key in "123":
+            engine.submit(key, {})
+        engine.decisions()
+        for key in "321":
+            engine.finish(key)
+        engine.decisions()
+        self.assertEqual(
+            self.found()[3:],
+            [
+                ("dispatched", 1, 0, "schedule"),
+                ("exited", 3, 0, "exit"),
+                ("exited", 2, 0, "exit"),
+                ("exited", 1, 0, "exit"),
+                ("idle", 0, 0, ""),
+            ],
+        )
 
     def test_the_ring_keeps_the_last(self) -> None:
         engine = self.engine(Fifo, "a", capacity=8)
@@ -227,6 +266,20 @@ class Recorded(unittest.TestCase):
     def test_where_nothing_can_be_written_nothing_begins(self) -> None:
         with self.assertRaisesRegex(ValueError, "cannot record in .*: No such file or directory"):
             trace.Trace(str(self.path / "missing"), Fifo)
+        os.mkfifo(self.path)
+        with self.assertRaisesRegex(ValueError, "cannot record in .*: Illegal seek"):
+            trace.Trace(str(self.path), Fifo)
+
+    def test_where_there_is_no_room_none_is_taken(self) -> None:
+        no_room = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        def filled(descriptor: int, start: int, size: int) -> None:
+            os.truncate(descriptor, 1000)
+            raise no_room
+
+        with mock.patch("os.posix_fallocate", filled), self.assertRaisesRegex(ValueError, "No space left on device"):
+            trace.Trace(str(self.path), Fifo)
+        self.assertEqual(self.path.stat().st_size, 0)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ class Record(NamedTuple):
     processor: int
     #: The event; of a value, the variable.
     name: str
+    #: That of the record, or else that of the event.
+    line: int
     #: Of a value.
     value: int
     time: int
@@ -54,6 +56,10 @@ def records(path: Path) -> Iterator[Record]:
     known = names(data)
     for number in range(max(0, written - capacity), written):
         fields = trace.RECORD.unpack_from(data, at + number % capacity * size)
-        time, thread, kind, _, processor, _, name, _, value = fields
-        text = known[name][1] if KINDS[kind] != "named" and name else ""
-        yield Record(KINDS[kind], thread, processor, text, struct.unpack("<q", struct.pack("<Q", value))[0], time)
+        time, thread, kind, _, processor, line, name, _, value = fields
+        if KINDS[kind] == "named":
+            # Its name is where others have these.
+            line, name = 0, 0
+        begins, text = known[name] if name else (0, "")
+        signed = struct.unpack("<q", struct.pack("<Q", value))[0]
+        yield Record(KINDS[kind], thread, processor, text, line or begins, signed, time)
