@@ -30,9 +30,11 @@ def start() -> None:
     if ahead == "0":
         command.append("--no-ahead")
     # What tasks start records elsewhere, if anywhere.
-    trace = os.environ.pop("CATAPULTS_TRACE", "")
-    if trace:
-        command += ["--trace", trace]
+    trace = os.environ.pop("CATAPULTS_TRACE", None)
+    if trace == "":
+        refuse("CATAPULTS_TRACE is empty: write the file in which it is recorded who computes what, or unset it")
+    if trace is not None:
+        command.append(f"--trace={trace}")
     # Dask says a lot of what is usual here: workers that come and go.
     quiet = {"DASK_LOGGING__DISTRIBUTED": "critical", **os.environ}
     cluster = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(write_end,), start_new_session=True, env=quiet)
