@@ -101,4 +101,5 @@ def main() -> None:
             break
 
 
-main()
+if __name__ == "__main__":
+    main()
