@@ -137,12 +137,12 @@ test-all:
 	@$(MAKE) test-policies test-native-compiled
 	@$(MAKE) -j$(JOBS) -Oline test-rust frameworks/native/test $(filter-out frameworks/native/test,$(FRAMEWORKS:%=%/test) $(APPLICATIONS:%=%/test) $(BINDINGS:%=%/test)) test-examples test-page test-install test-bench
 
-UNITS := --profile units --workspace --exclude catapults-tests --tests --locked --quiet
+UNITS := --profile units --workspace --exclude catapults-tests --tests --locked
 test-compiled:
 	@$(call say,compiler and command line: tests are compiled)
 	@cargo build --release --workspace --locked --quiet --bins
 	@cargo build --release -p catapults-tests --locked --quiet --tests
-	@cargo test $(UNITS) --no-run
+	@cargo test $(UNITS) --no-run --quiet
 
 test-rust:
 	@$(call say,compiler and command line: tests)

@@ -180,7 +180,7 @@ fn steps(
                 let given = held.remove(rng.usize(..held.len()));
                 let _ = if given < locks { write!(text, "U{given}") } else { write!(text, "P{}", given - locks) };
             }
-            7 if messages > 0 && rng.bool() => {
+            7 | 8 if messages > 0 && rng.u8(..3) > 0 => {
                 let _ = match rng.u8(..3) {
                     0 => write!(text, "R{thread}"),
                     _ => write!(text, "G{}", rng.usize(..messages)),

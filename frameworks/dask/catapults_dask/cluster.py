@@ -48,9 +48,12 @@ def main() -> None:
         pinned.check()
         policy = load(arguments.policy)
         trace = recorder(arguments.trace, arguments.policy, policy) if arguments.trace is not None else None
+        # Of tests alone. What tasks start does not write there.
+        written = os.environ.pop("CATAPULTS_DASK_STEPS", "")
+        steps = Steps(written) if written else None
     except (pinned.Unsuitable, ValueError, OSError) as wrong:
         sys.exit(f"catapults-dask: {wrong}")
-    sys.exit(asyncio.run(serve(policy, arguments.workers, arguments.address_to, not arguments.no_ahead, trace)))
+    sys.exit(asyncio.run(serve(policy, arguments.workers, arguments.address_to, not arguments.no_ahead, trace, steps)))
 
 
 def recorder(path: str, file: str, policy: type[Scheduler]) -> Trace:
@@ -61,7 +64,7 @@ def recorder(path: str, file: str, policy: type[Scheduler]) -> Trace:
 
 
 async def serve(
-    policy: type[Scheduler], workers: int, address_to: int, ahead: bool, trace: Trace | None
+    policy: type[Scheduler], workers: int, address_to: int, ahead: bool, trace: Trace | None, steps: Steps | None
 ) -> str | None:
     """Returns what is wrong."""
     from catapults_dask.scheduler import PolicyScheduler
@@ -71,10 +74,8 @@ async def serve(
     loop = asyncio.get_running_loop()
     threading.Thread(target=watch, args=(lambda: loop.call_soon_threadsafe(ended.set),), daemon=True).start()
     options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    written = os.environ.get("CATAPULTS_DASK_STEPS")
-    steps = Steps(written) if written else None
-    told = PolicyScheduler(policy, ahead=ahead, trace=trace, steps=steps, host="127.0.0.1", port=0, **options)
-    async with told as scheduler:
+    made = PolicyScheduler(policy, ahead=ahead, trace=trace, steps=steps, host="127.0.0.1", port=0, **options)
+    async with made as scheduler:
         keepers = [asyncio.create_task(keep(scheduler, number)) for number in range(workers)]
         while len(scheduler.workers) < workers and not ended.is_set() and not any(map(asyncio.Task.done, keepers)):
             await asyncio.sleep(0.02)

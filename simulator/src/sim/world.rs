@@ -66,7 +66,7 @@ pub(super) struct World<'a, D> {
     /// When running threads have computed enough, or are switched to.
     computing: Plans<Computed>,
     hears: Hears,
-    /// Threads whose waits were ended by others, while the host, which polls, has not looked yet.
+    /// Threads whose waits are over, while the host, which polls, has not looked yet.
     to_wake: Vec<ThreadId>,
     /// How many threads have ever come.
     births: u64,
@@ -143,6 +143,8 @@ struct Live {
     timers: BTreeMap<usize, i64>,
     /// It waits until it is woken, or told to look again.
     waits: bool,
+    /// How many waits had begun when its last one did.
+    since: u64,
     /// The host sees only by polling that its wait is over.
     polled: bool,
     /// Its job is done and counted, but the thread has not said so yet.
@@ -411,6 +413,7 @@ impl<'a, D: Dispatch> World<'a, D> {
                     generation,
                     timers: BTreeMap::new(),
                     waits: false,
+                    since: 0,
                     polled: false,
                     job_done: false,
                     between_jobs: false,
@@ -503,9 +506,7 @@ impl<'a, D: Dispatch> World<'a, D> {
         loop {
             self.effects_happen()?;
             self.host_preempts()?;
-            if self.to_look && self.is_idle() {
-                self.looks_at_lines()?;
-            }
+            self.looks_at_lines()?;
             self.dispatcher.settle()?;
             for thread in self.dispatcher.take_suspended() {
                 self.is_suspended(thread);
@@ -621,15 +622,17 @@ impl<'a, D: Dispatch> World<'a, D> {
     }
 
     fn waits_until(&mut self, thread: ThreadId, instant: i64) {
+        let since = self.begins_wait();
         let Some(live) = self.live_mut(thread) else { return };
-        (live.waits, live.polled, live.gives_up) = (true, false, false);
+        (live.waits, live.since, live.polled, live.gives_up) = (true, since, false, false);
         let life = live.life;
         self.plan(instant, Happening::Wake(thread.0, life));
     }
 
     fn waits_for_ever(&mut self, processor: usize, thread: ThreadId, event: Option<EventId>) -> Done {
+        let since = self.begins_wait();
         if let Some(live) = self.live_mut(thread) {
-            (live.waits, live.gives_up) = (true, false);
+            (live.waits, live.since, live.gives_up) = (true, since, false);
         }
         self.blocks_in(processor, event)
     }

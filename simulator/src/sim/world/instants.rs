@@ -106,8 +106,13 @@ impl<D: Dispatch> World<'_, D> {
         self.computing.add(instant, computed, |computed| computed.can_happen(processors));
     }
 
+    /// Who has lost the processor by what it has done itself leaves it now.
     fn hears_nothing(&self) -> bool {
-        self.hears.is_cooperative() && self.processors.iter().all(|cpu| cpu.running.is_some())
+        let goes_on = |processor: usize| {
+            let running = self.processors[processor].running;
+            running.is_some() && running == self.dispatcher.current(processor) && !self.dispatcher.has_lost(processor)
+        };
+        self.hears.is_cooperative() && (0..self.processors.len()).all(goes_on)
     }
 
     /// All that happens now, and the decisions that follow.
@@ -117,12 +122,7 @@ impl<D: Dispatch> World<'_, D> {
         if self.hears_nothing() {
             return self.settle();
         }
-        // What was not heard of while a thread computed comes first, as it happened.
-        while let Some(past) = self.planned.first(|planned| planned.can_happen(&self.processors))
-            && past < self.now
-        {
-            Order::LATER.into_iter().try_for_each(|order| self.step(order, past))?;
-        }
+        self.past()?;
         Order::LATER.into_iter().try_for_each(|order| self.step(order, self.now))?;
         if nobody_ran {
             self.dispatcher.asks_all_again()?;
@@ -130,9 +130,20 @@ impl<D: Dispatch> World<'_, D> {
         self.settle()
     }
 
-    /// At the end, nothing new comes. What is computed by then counts.
+    /// At the end, nothing new comes. What is computed by then counts, and what has come while a thread computed.
     pub(super) fn last_instant(&mut self) -> Done {
-        self.computed()
+        self.computed()?;
+        self.past()
+    }
+
+    /// What was not heard of while a thread computed, as it happened.
+    fn past(&mut self) -> Done {
+        while let Some(past) = self.planned.first(|planned| planned.can_happen(&self.processors))
+            && past < self.now
+        {
+            Order::LATER.into_iter().try_for_each(|order| self.step(order, past))?;
+        }
+        Ok(())
     }
 
     /// What happens of this kind, of what was planned until `instant`.
@@ -199,7 +210,7 @@ impl<D: Dispatch> World<'_, D> {
                 if self.is_polled(thread) {
                     self.is_over(number, life);
                 } else {
-                    self.causes(Effect::Wakes(vec![thread]));
+                    self.ends_waits(vec![thread]);
                 }
                 Ok(())
             }
@@ -220,11 +231,12 @@ impl<D: Dispatch> World<'_, D> {
     }
 
     /// Whether the host, whose processors are all busy, must poll before it hears that the thread's wait is over. A
-    /// processor for which a thread waits gets a thread at this instant.
+    /// processor for which a thread waits gets a thread at this instant. A cooperative host has just looked.
     fn is_polled(&self, thread: ThreadId) -> bool {
         let idle =
             |processor| self.dispatcher.current(processor).is_none() && !self.dispatcher.someone_waits(processor);
-        self.live(thread).is_some_and(|live| live.polled) && !(0..self.processors.len()).any(idle)
+        let polled = !self.hears.is_cooperative() && self.live(thread).is_some_and(|live| live.polled);
+        polled && !(0..self.processors.len()).any(idle)
     }
 
     pub(super) fn is_idle(&self) -> bool {

@@ -126,8 +126,7 @@ impl<D: Dispatch> World<'_, D> {
             (waiter.awake, waiter.lends) = (false, lends);
             return;
         }
-        self.waits_begun += 1;
-        let since = self.waits_begun;
+        let since = self.begins_wait();
         let by_urgency = self.service(thing).is_some_and(|service| matches!(service.next, Next::Greatest(_)));
         let mine = self.urgency(thread);
         let less = |waiter: &Waiter| self.urgency(waiter.thread) < mine;
@@ -235,14 +234,24 @@ impl<D: Dispatch> World<'_, D> {
         self.looks_again(thread);
     }
 
-    /// As on a host that looks before it decides: tells all threads whose wait may be over.
+    /// As on a host that looks before it decides, if it is about to: tells all threads whose wait may be over, the one first that has waited
+    /// longest.
     pub(super) fn looks_at_lines(&mut self) -> Done {
+        if !self.to_look {
+            return Ok(());
+        }
+        self.dispatcher.preempted_at_last()?;
+        if !self.is_idle() {
+            return Ok(());
+        }
         self.to_look = false;
-        let woken = std::mem::take(&mut self.to_wake);
-        self.wakes(&woken)?;
         let locks = (0..self.locks.len()).map(Thing::Lock);
         let things: Vec<Thing> = locks.chain((0..self.semaphores.len()).map(Thing::Semaphore)).collect();
-        let mut told: Vec<(u64, ThreadId)> = Vec::new();
+        // Those who wait for a lock look again when they run.
+        let mut told: Vec<(u64, ThreadId, bool)> = Vec::new();
+        for thread in std::mem::take(&mut self.to_wake) {
+            told.push((self.live(thread).map_or(0, |live| live.since), thread, false));
+        }
         for thing in things {
             if !self.is_free(thing) {
                 continue;
@@ -251,13 +260,18 @@ impl<D: Dispatch> World<'_, D> {
             let (kept, gone): (Vec<Waiter>, Vec<Waiter>) =
                 waiters.partition(|waiter| self.dispatcher.is_set_aside(waiter.thread));
             self.those_at(thing).waiters = kept;
-            told.extend(gone.into_iter().map(|waiter| (waiter.since, waiter.thread)));
+            told.extend(gone.into_iter().map(|waiter| (waiter.since, waiter.thread, true)));
         }
-        told.sort_unstable_by_key(|(since, _)| *since);
-        let threads: Vec<ThreadId> = told.into_iter().map(|(_, thread)| thread).collect();
-        threads.iter().for_each(|thread| self.looks_again(*thread));
-        self.dispatcher.unblocks(&threads)?;
-        threads.iter().for_each(|thread| self.is_suspended(*thread));
+        told.sort_unstable_by_key(|(since, ..)| *since);
+        for (_, thread, looks) in told {
+            if looks {
+                self.looks_again(thread);
+                self.dispatcher.unblocks(&[thread])?;
+                self.is_suspended(thread);
+            } else {
+                self.wakes(&[thread])?;
+            }
+        }
         Ok(())
     }
 
@@ -316,5 +330,11 @@ impl<D: Dispatch> World<'_, D> {
         // Its turn, if it has one, is not lent any more.
         let processor = (0..self.processors.len()).find(|on| self.dispatcher.turn(*on) == Some(thread));
         processor.map_or(Ok(()), |processor| self.dispatcher.regains(processor))
+    }
+
+    /// The number of a wait that begins now.
+    pub(super) fn begins_wait(&mut self) -> u64 {
+        self.waits_begun += 1;
+        self.waits_begun
     }
 }

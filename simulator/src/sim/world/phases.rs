@@ -185,8 +185,8 @@ impl<D: Dispatch> World<'_, D> {
         }
     }
 
-    /// A thread has done what these others wait for.
-    fn ends_waits(&mut self, threads: Vec<ThreadId>) {
+    /// What these threads wait for has happened.
+    pub(super) fn ends_waits(&mut self, threads: Vec<ThreadId>) {
         match self.hears {
             Hears::AtOnce | Hears::AfterThread => self.causes(Effect::Wakes(threads)),
             Hears::AfterThreadByPolling => {
