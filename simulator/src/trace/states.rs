@@ -230,7 +230,7 @@ impl States {
         let there = self.runs_on(record.thread).or_else(|| self.turn_on(record.thread));
         // A thread that ends while it does not run takes the processor from none.
         let waits = matches!(self.state(record.thread), Some(State::Ready | State::Blocked(_) | State::Suspended));
-        let is_here = !self.several && !(waits && record.what == What::Exited);
+        let is_here = !(self.several || waits && record.what == What::Exited);
         if let Some(there) = there.or(is_here.then_some(record.processor)) {
             if let Some((Doing::Running(other), ..)) = self.processors.get(&there).copied()
                 && other != record.thread
