@@ -12,12 +12,12 @@
 /* What the application has asked for. The kernel has `came` instead of a handler. */
 static struct kernel_action actions[SIGNALS];
 
-/* What came in the runtime, with its data, on a kernel thread that has left it to the others; guarded by the lock.
- * Further ones of that number wait on each kernel thread meanwhile, or in the kernel. */
-static struct {
-    volatile uint64_t arrived;
-    siginfo_t kept[SIGNALS];
-} common;
+/* What came in the runtime, on a kernel thread that has left it to the others; guarded by the lock. Of a real-time
+ * signal they are as many as came: a kernel thread that sleeps would not give up a further one. */
+static struct pending common;
+
+/* Also without the lock: who leaves the runtime looks before it takes that. */
+static uint64_t common_set(void) { return __atomic_load_n(&common.set, __ATOMIC_RELAXED); }
 
 /* The last is the runtime's own. */
 static const uint64_t never_blocked =
@@ -52,9 +52,14 @@ static bool is_fault(int signal, const siginfo_t *info) {
 static void came(int signal, siginfo_t *info, void *context) {
     ucontext_t *interrupted = context;
     if (here_inside() && !is_fault(signal, info)) {
-        *kept_here(signal) = *info;
-        __atomic_fetch_or(&here()->beneath.arrived, signal_bit(signal),
-                          __ATOMIC_SEQ_CST); /* others may interrupt this */
+        if (here()->beneath.arrived & signal_bit(signal)) {
+            /* One is kept here: another kernel thread may have this, or this one later. */
+            system_call(SYS_rt_sigqueueinfo, system_getpid(), signal, (long)info, 0); /* there was room for it */
+        } else {
+            *kept_here(signal) = *info;
+            __atomic_fetch_or(&here()->beneath.arrived, signal_bit(signal),
+                              __ATOMIC_SEQ_CST); /* others may interrupt this */
+        }
         signal_set_word(&interrupted->uc_sigmask, signal_word(&interrupted->uc_sigmask) | signal_bit(signal));
         return;
     }
@@ -96,7 +101,7 @@ static void discard(int signal) {
     dispatcher_enter();
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t; t = dispatcher_next_thread(t))
         pending_forget(&thread_of(t)->signals.pending, signal_bit(signal));
-    forget(&common.arrived, signal_bit(signal));
+    pending_forget(&common, signal_bit(signal));
     dispatcher_leave();
     forget(&here()->beneath.arrived, signal_bit(signal));
 }
@@ -155,24 +160,24 @@ uint64_t arrived_start(void) {
 
 /* ---- What is for whom -------------------------------------------------------------------------------------------- */
 
-bool arrived_any(uint64_t signals) { return (here()->beneath.arrived | common.arrived) & signals; }
+bool arrived_any(uint64_t signals) { return (here()->beneath.arrived | common_set()) & signals; }
 
 bool arrived_for(const struct beneath_thread *thread) {
     uint64_t open = ~thread->signals.mask;
     return (thread->signals.pending.set & (open | thread->signals.awaited)) |
-           ((here()->beneath.arrived | common.arrived) & open);
+           ((here()->beneath.arrived | common_set()) & open);
 }
 
-/* Leaves what has come here to all. */
+/* Leaves what has come here to all. What there is no memory for stays here. */
 static void share(void) {
-    uint64_t moved = here()->beneath.arrived & ~common.arrived;
-    if (!moved || !dispatcher_guard.several)
-        return;
+    uint64_t moved = dispatcher_guard.several ? here()->beneath.arrived : 0;
     for (uint64_t left = moved; left; left &= left - 1) {
         int signal = __builtin_ctzll(left) + 1;
-        common.kept[signal - 1] = *kept_here(signal);
+        if (pending_add(&common, kept_here(signal)) < 0)
+            moved &= ~signal_bit(signal);
     }
-    common.arrived |= moved;
+    if (!moved)
+        return;
     forget(&here()->beneath.arrived, moved);
     signal_mask(here()->signals.mask); /* they may come again */
 }
@@ -189,7 +194,7 @@ static bool may_interrupt(const struct beneath_thread *thread) {
 /* One thread is enough: the oldest that waits and does not block it. */
 void arrived_interrupt(void) {
     share();
-    uint64_t left = here()->beneath.arrived | common.arrived;
+    uint64_t left = here()->beneath.arrived | common.set;
     for (struct dispatcher_thread *t = dispatcher_first_thread(); t && left; t = dispatcher_next_thread(t)) {
         struct beneath_thread *thread = thread_of(t);
         uint64_t taken = left & ~thread->signals.mask;
@@ -210,7 +215,7 @@ void arrived_retarget(struct beneath_thread *ending) {
 void arrived_let_in(void) {
     uint64_t pending = 0, mask = here()->signals.mask;
     system_call(SYS_rt_sigpending, (long)&pending, SIGNALS_SIZE, 0, 0); /* cannot fail */
-    pending &= mask & ~common.arrived;
+    pending &= mask & ~here()->beneath.arrived;
     if (!pending || !(pending &= ~arrived_blocked_by_all()))
         return;
     signal_mask(mask & ~pending); /* they come here, and are kept */
@@ -233,9 +238,12 @@ static void use_stack(const stack_t *stack) {
 }
 
 void arrived_exchange(struct beneath_thread *thread) {
+    /* Nothing comes by the mask of the thread before, once what has come is shared. */
+    if (thread->signals.mask != here()->signals.mask && here()->signals.mask != ~never_blocked)
+        arrived_close();
     if (__builtin_expect(here()->beneath.arrived != 0, 0))
         share();
-    if (__builtin_expect(common.arrived & thread->signals.mask, 0))
+    if (__builtin_expect(common.set & thread->signals.mask, 0))
         descriptors_kick(); /* it is another's */
     if (thread->signals.mask != here()->signals.mask)
         kernel_mask(thread->signals.mask);
@@ -244,27 +252,25 @@ void arrived_exchange(struct beneath_thread *thread) {
 }
 
 void arrived_idle(void) {
-    share();
-    if (common.arrived)
-        descriptors_kick(); /* it looks whose wait they end */
     arrived_close();
+    share();
+    if (common.set)
+        descriptors_kick(); /* it looks whose wait they end */
     if (!(here()->signals.stack.flags & SS_DISABLE))
         use_stack(&(stack_t){.ss_flags = SS_DISABLE}); /* its owner may handle signals elsewhere */
 }
 
 /* Takes one of these that is for the thread. False: there is none. */
 static bool take_one(struct beneath_thread *self, uint64_t open, siginfo_t *info) {
-    uint64_t own = here()->beneath.arrived & open, others = common.arrived & open;
-    if (pending_take(&self->signals.pending, open, info))
+    uint64_t own = here()->beneath.arrived & open;
+    /* Those of all have come earlier. */
+    if (pending_take(&self->signals.pending, open, info) || pending_take(&common, open, info))
         return true;
-    if (others) { /* they have come earlier */
-        *info = common.kept[__builtin_ctzll(others)];
-        common.arrived &= ~(others & -others);
-    } else if (own) {
+    if (own) {
         *info = *kept_here(__builtin_ctzll(own) + 1);
         forget(&here()->beneath.arrived, own & -own);
     }
-    return own | others;
+    return own;
 }
 
 /* The thread sends them to its kernel thread, one after the other, while it is not within dispatcher_enter: there it
@@ -311,7 +317,7 @@ long arrived_sigpending(const struct call *call) {
         return -EINVAL;
     long result = system_call(SYS_rt_sigpending, (long)&pending, SIGNALS_SIZE, 0, 0);
     const struct beneath_thread *self = thread_self();
-    pending |= (self->signals.pending.set | here()->beneath.arrived | common.arrived) & self->signals.mask;
+    pending |= (self->signals.pending.set | here()->beneath.arrived | common_set()) & self->signals.mask;
     memcpy((void *)call->first, &pending, (size_t)call->second);
     return result;
 }
@@ -502,5 +508,6 @@ long arrived_sigtimedwait(const struct call *call) {
 
 void arrived_restart(struct beneath_thread *self) {
     pending_forget(&self->signals.pending, ~UINT64_C(0));
-    here()->beneath.arrived = common.arrived = 0;
+    pending_forget(&common, ~UINT64_C(0));
+    here()->beneath.arrived = 0;
 }
