@@ -127,7 +127,7 @@ test: setup-build+demo+test+page ## Run every test, lint and sanitizer
 	    $(PHASES) && printf '\nmake test: all passed in %d s\n' $$((EPOCHSECONDS - STARTED))
 
 .PHONY: test-all test-compiled test-rust test-bench test-policies test-native-compiled
-# The lints have a folder of their own, and either waits for single crates most of the time.
+# The lints share a folder with unit tests, which are compiled last: until then, either waits for single crates most of the time.
 test-all:
 	@STARTED= $(MAKE) lint-rust & lints=$$!; compiled=0; $(MAKE) test-compiled || compiled=$$?; wait $$lints && exit $$compiled
 	@$(MAKE) programs

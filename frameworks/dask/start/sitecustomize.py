@@ -30,10 +30,8 @@ def start() -> None:
     if ahead == "0":
         command.append("--no-ahead")
     # What tasks start records elsewhere, if anywhere.
-    trace = os.environ.pop("CATAPULTS_TRACE", None)
-    if trace == "":
-        refuse("CATAPULTS_TRACE is empty: write the file in which it is recorded who computes what, or unset it")
-    if trace is not None:
+    trace = os.environ.pop("CATAPULTS_TRACE", "")
+    if trace:
         command.append(f"--trace={trace}")
     # Dask says a lot of what is usual here: workers that come and go.
     quiet = {"DASK_LOGGING__DISTRIBUTED": "critical", **os.environ}
