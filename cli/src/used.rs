@@ -10,6 +10,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The ending of families of nodes.
+const FAMILY: &str = "family";
+
 /// What stands before the path of a file of the library, which is in the program.
 const LIBRARY: &str = "<library>/";
 
@@ -72,13 +75,17 @@ fn unheard_of() -> NotUsed {
 
 /// The paths that could have been meant: of the library, and of the files beside the one that is missing.
 fn known(folder: &Path, path: &str) -> Vec<String> {
-    let mut known: Vec<String> = FUNCTIONS.iter().map(|(path, _)| (*path).to_owned()).collect();
+    // The library has no families.
+    let family = Path::new(path).extension() == Some(OsStr::new(FAMILY));
+    let library = FUNCTIONS.iter().filter(|_| !family);
+    let mut known: Vec<String> = library.map(|(path, _)| (*path).to_owned()).collect();
     let before = Path::new(path).parent().unwrap_or(Path::new(""));
     let beside = folder.join(before);
     let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { &beside };
     for entry in fs::read_dir(beside).into_iter().flatten().flatten() {
         let file = entry.path();
-        let is_one = file.extension() == Some(OsStr::new("sched")) && is_of_functions(&file);
+        let ends = |end: &str| file.extension() == Some(OsStr::new(end));
+        let is_one = if family { ends(FAMILY) } else { ends("sched") && is_of_functions(&file) };
         if let (true, Some(name)) = (is_one, file.file_name()) {
             known.push(before.join(name).to_string_lossy().into_owned());
         }

@@ -6,13 +6,14 @@
 //! NAME.framework ────┴──────────┴────────────────────┘               └──► interp
 //! ```
 //!
-//! NAME.hierarchy and NAME.scenario refer to policies that are safe to run: `compile_hierarchy`, `compile_scenarios`.
+//! A scheduler with families of nodes goes this way once with each: see `families`. NAME.hierarchy and NAME.scenario refer to policies that are safe to run: `compile_hierarchy`, `compile_scenarios`.
 //!
 //! The compiler is pure: it reads and writes no file, and names no host. Each stage sees only what is to its left.
 
 pub mod check;
 pub mod diagnostics;
 pub mod emit;
+mod families;
 pub mod format;
 pub mod framework;
 pub mod hierarchy;
@@ -32,6 +33,7 @@ use hierarchy::{Found, Hierarchy, NotFound};
 use policy::Policy;
 use scenario::{Decides, Scenario, Surroundings};
 use source::Source;
+use syntax::ast::FileKind;
 use verify::Verified;
 
 /// The whole front end: a policy in this framework's dialect that is safe to run, or everything that is wrong with it.
@@ -40,20 +42,28 @@ use verify::Verified;
 pub fn compile(source: &Source, framework: &Framework) -> Result<(Verified<Policy>, Diagnostics), Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let mut tree = syntax::parse(source, &framework.dialect, &mut diagnostics);
-    if tree.of_functions {
+    if tree.kind != FileKind::Policy {
         diagnostics.push(check::no_policy(&tree));
         return Err(diagnostics);
     }
     syntax::functions_of_used(source, &framework.dialect, &mut tree, &mut diagnostics);
-    let policy = check::check(source, &tree, framework, &mut diagnostics);
-    let verified = policy.and_then(|policy| verify::verify(policy, framework, &mut diagnostics));
+    let verified = if tree.families.is_empty() {
+        let policy = check::check(source, &tree, framework, &mut diagnostics);
+        policy.and_then(|policy| verify::verify(policy, framework, &mut diagnostics))
+    } else {
+        syntax::families_of_used(source, &framework.dialect, &mut tree, &mut diagnostics);
+        families::compile(source, &tree, framework, &mut diagnostics)
+    };
     diagnostics.narrow(source.whole());
     if let Some(verified) = &verified {
         emit::check_size(verified.policy(), framework, &mut diagnostics);
     }
     match verified {
         Some(verified) if !diagnostics.has_errors() => {
-            check::unused(&tree, &mut diagnostics);
+            // With families, this has been done with each.
+            if tree.families.is_empty() {
+                check::unused(&tree, &mut diagnostics);
+            }
             diagnostics.tell_uses(source);
             Ok((verified, diagnostics))
         }

@@ -6,12 +6,16 @@
 
 pub mod cost;
 mod expressions;
+mod families;
 mod reasons;
+mod renumber;
 mod statements;
 pub mod text;
 
 pub use expressions::{Asked, ContainerRef, Expression, Piece, Place, Referent, Thread, Verbatim};
+pub use families::{Families, Family};
 pub use reasons::Reason;
+pub(crate) use renumber::Renumbering;
 pub use statements::{Block, Handler, Local, LocalKind, Source, Statement, StatementKind};
 
 use statements::within_block;
@@ -55,6 +59,8 @@ pub struct Policy {
     pub variables: Vec<Variable>,
     /// The policy's containers, then those of the framework that a handler uses or a default handler fills.
     pub containers: Vec<Container>,
+    /// The families of its nodes, if it has several.
+    pub families: Option<Families>,
     /// One handler for each event that is handled, in the order of the framework description.
     pub events: Vec<Handler>,
     /// One handler for each query, in the order of the framework description.

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use catapults_compiler::framework::Framework;
+use catapults_compiler::framework::{Feature, Framework};
 use catapults_compiler::policy::Policy;
 use catapults_compiler::source::Source;
 use catapults_compiler::verify::Verified;
@@ -63,12 +63,22 @@ pub fn compare_all<H: Host>(host: &H) {
     while tried.len() < by_hand + accepted {
         let mut bytes = vec![0; 400];
         rng.fill(&mut bytes);
-        let source = Source::new("random.sched", policies::random_for(framework, &bytes));
+        let source = if framework.dialect.features.contains(&Feature::Families) && rng.bool() {
+            policies::in_families(framework, &bytes)
+        } else {
+            Source::new("random.sched", policies::random_for(framework, &bytes))
+        };
         tried.extend(differential::accepted(&source, framework).map(|policy| (source, policy)));
     }
     let decisions = agree_under(host, &tried);
     assert!(decisions > 10_000, "only {decisions} decisions were compared");
-    println!("differences 0 of {decisions} decisions of {by_hand} policies and {accepted} random ones ({name})");
+    let of_families = tried.iter().filter(|(_, policy)| policy.policy().families.is_some()).count();
+    let can = framework.dialect.features.contains(&Feature::Families);
+    assert!(!can || of_families > H::FOLDERS.len(), "no random policy had families of nodes");
+    let families = if can { format!(", {of_families} of them with families of nodes") } else { String::new() };
+    println!(
+        "differences 0 of {decisions} decisions of {by_hand} policies and {accepted} random ones ({name}{families})"
+    );
 }
 
 /// The number of decisions. Each processor compares under one policy at a time: compilers need one.

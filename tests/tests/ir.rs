@@ -5,13 +5,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catapults_compiler::compile;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::{Policy, text};
 use catapults_compiler::source::Source;
 use catapults_tests::choices::Choices;
-use catapults_tests::{framework_for, native, policies, root};
+use catapults_tests::{framework_at, framework_for, native, policies, root};
 use libtest_mimic::{Arguments, Failed, Trial};
 use proptest::collection::vec;
 use proptest::prelude::any;
@@ -20,11 +21,12 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 fn main() {
     let mut trials = vec![
         Trial::test("random policies read back", random_policies_read_back),
+        Trial::test("random families read back", random_families_read_back),
         Trial::test("damaged text is refused with its line", damaged_text),
         Trial::test("deep nesting is refused", || deep_nesting().map_err(Failed::from)),
     ];
     let mut snapshots = 0;
-    for folder in ["policies", "tests/figures"] {
+    for folder in ["policies", "tests/figures", "tests/figures/distrib"] {
         let mut cases: Vec<PathBuf> =
             fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
         cases.retain(|path| path.extension().is_some_and(|ending| ending == "sched"));
@@ -76,6 +78,20 @@ fn random_policies_read_back() -> Result<(), Failed> {
             Err(_) => Ok(()),
         }
     })
+}
+
+/// Those of a host that has families of nodes.
+fn random_families_read_back() -> Result<(), Failed> {
+    let framework = framework_at("frameworks/dask/dask.framework");
+    let read = AtomicUsize::new(0);
+    run(&vec(any::<u8>(), 300..600), 400, |bytes| {
+        let source = policies::in_families(&framework, &bytes);
+        let Ok((verified, _)) = compile(&source, &framework) else { return Ok(()) };
+        read.fetch_add(1, Ordering::Relaxed);
+        reads_back(verified.policy(), &text::print(verified.policy()))
+    })?;
+    let read = read.into_inner();
+    if read < 5 { Err(format!("only {read} were accepted").into()) } else { Ok(()) }
 }
 
 /// A text with a word missing, doubled or changed either is a policy, and then it prints and reads back, or is refused.

@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The endings of files that are formatted in folders.
-const ENDINGS: [&str; 4] = ["sched", "hierarchy", "scenario", "framework"];
+const ENDINGS: [&str; 5] = ["sched", "family", "hierarchy", "scenario", "framework"];
 
 /// Formats all files, even after errors.
 pub fn fmt(console: &Console, arguments: &Fmt) -> Result<(), Failure> {
@@ -136,7 +136,7 @@ fn gather(given: &Path) -> Result<Vec<PathBuf>, Failure> {
             Err(Failure::of_file(
                 "E0511",
                 given,
-                "there is no `.sched`, `.hierarchy`, `.scenario` or `.framework` file in this folder",
+                "there is no `.sched`, `.family`, `.hierarchy`, `.scenario` or `.framework` file in this folder",
                 help,
             ))
         } else {

@@ -14,6 +14,7 @@ use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::constants;
 use super::expressions::{Lowering, Reach};
+use super::families;
 use super::functions;
 use super::scope::Scope;
 use super::symbols::{Member, Symbol, Symbols};
@@ -73,6 +74,11 @@ pub(super) fn declare<'a>(
         let (name, of, ty) = (property.name.clone(), Entity::Node, property.ty);
         policy.attributes.push(Attribute { name, of, element: None, ty, initial: Value::zero(ty), timer: None });
     }
+    for property in &tree.properties {
+        symbols.declare_property(&property.name.text, AttributeId(policy.attributes.len()));
+        let (name, of, ty) = (property.name.text.clone(), Entity::Node, property.ty);
+        policy.attributes.push(Attribute { name, of, element: None, ty, initial: Value::zero(ty), timer: None });
+    }
     for (index, import) in tree.thread_imports.iter().enumerate() {
         symbols.declare_member(&import.name, Member::Import(ThreadImportId(index)), diagnostics);
         policy.thread_imports.push(undefined(import));
@@ -90,6 +96,8 @@ pub(super) fn declare<'a>(
             policy.variables.push(Variable { name, global, element, ty, initial });
         }
     }
+    families::declare(tree, &mut symbols, policy, diagnostics);
+    symbols.join(tree.joined.as_ref());
     functions::declare(&tree.functions, &mut symbols, diagnostics);
     if let Some(excess) = tree.containers.iter().chain(&tree.nodes).nth(MOST_CONTAINERS) {
         let all = tree.containers.len() + tree.nodes.len();
@@ -326,7 +334,7 @@ pub(super) fn value(
 ) -> Option<Value> {
     let mut scope = Scope::default();
     let (scope, called, reach) = (&mut scope, BTreeMap::new(), Reach::Everything);
-    let mut lowering = Lowering { policy, symbols, scope, called, reach, diagnostics };
+    let mut lowering = Lowering { policy, symbols, scope, called, reach, arriving: None, diagnostics };
     let typed = lowering.of_type(expression, ty)?;
     constants::evaluate(&typed, expression.at, policy.int_bits, &policy.constants[..known], diagnostics)
 }

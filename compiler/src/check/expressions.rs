@@ -65,6 +65,8 @@ pub(super) struct Lowering<'a, 'b> {
     /// The results of the calls made before the current expression, by their places. `None`: the call has an error.
     pub(super) called: BTreeMap<u32, Option<(LocalId, Type)>>,
     pub(super) reach: Reach,
+    /// The node that arrives, in the handler of that.
+    pub(super) arriving: Option<LocalId>,
     pub(super) diagnostics: &'a mut Diagnostics,
 }
 
@@ -107,6 +109,8 @@ impl Lowering<'_, '_> {
             ExpressionKind::Now => Some((Expression::Now, Type::Time)),
             ExpressionKind::Bool(value) => Some((Expression::Literal(Value::Bool(*value)), Type::Bool)),
             ExpressionKind::Place(place) => self.read(place),
+            ExpressionKind::Size(named) if self.is_family(&named.name) => self.nodes_of(named),
+            ExpressionKind::Is(node, family) => self.is_of_family(node, family),
             ExpressionKind::Size(container) => Some((Expression::Size(self.reference(container)?), Type::Int)),
             ExpressionKind::In(thread, container) if self.names_nothing(&thread.name) => {
                 let (name, container) = (&thread.name.text, &container.name.text);

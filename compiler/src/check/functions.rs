@@ -137,7 +137,7 @@ impl<'a> Functions<'a> {
                 });
             }
             let (scope, called, reach) = (&mut scope, BTreeMap::new(), Reach::Everything);
-            let lowering = Lowering { policy, symbols, scope, called, reach, diagnostics };
+            let lowering = Lowering { policy, symbols, scope, called, reach, arriving: None, diagnostics };
             let mut body = Body { lowering, rights: &rights, loops: Vec::new(), turns: 0, calls: Calls::new(self) };
             let prepared = Prepared { function: index, arguments, at: function.at };
             body.inline(prepared, Answer::Nobody, &mut Block::new());
@@ -175,8 +175,8 @@ impl Body<'_, '_, '_> {
             self.make_calls(condition, block);
         } else if let ast::ExpressionKind::Place(place) = &expression.kind {
             self.make_calls_in(place, block);
-        } else if let ast::ExpressionKind::Size(container) = &expression.kind {
-            self.make_calls_of(container, block);
+        } else if let ast::ExpressionKind::Size(named) | ast::ExpressionKind::Is(named, _) = &expression.kind {
+            self.make_calls_of(named, block);
         } else if let ast::ExpressionKind::In(thread, container) = &expression.kind {
             self.make_calls_of(thread, block);
             self.make_calls_of(container, block);
@@ -287,7 +287,11 @@ impl Body<'_, '_, '_> {
         let (found, declared) = match self.lowering.symbols.find(&name.text) {
             Some((Symbol::Function(index), declared)) => (index, declared),
             Some((
-                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Container(_)),
+                symbol @ (Symbol::Constant(_)
+                | Symbol::Variable(_)
+                | Symbol::Import(_)
+                | Symbol::Container(_)
+                | Symbol::Family(_)),
                 declared,
             )) => {
                 let title = format!("`{}` is {}, not a function", name.text, symbol.described());

@@ -14,6 +14,7 @@ use crate::syntax::words::nearest;
 use crate::vocabulary::{At, StateClass, Type, Value};
 
 use super::expressions::{Lowering, Reach};
+use super::families;
 use super::functions::{Calls, Functions};
 use super::missing::Missing;
 use super::scope::Scope;
@@ -89,6 +90,7 @@ pub(super) fn handle<'a>(
         };
         policy.events.extend(handler.map(|mut handler| {
             handler.body.splice(..0, expired(event, &handler, policy));
+            handler.body.splice(..0, families::counted(event, &handler, policy));
             Handler { name: event.name.clone(), global: event.is_global(), ..handler }
         }));
     }
@@ -281,7 +283,8 @@ fn resolve(
         }
     }
     let called = BTreeMap::new();
-    let lowering = Lowering { policy, symbols, scope: &mut scope, called, reach, diagnostics };
+    let arriving = events.first().and_then(|event| families::arriving(event));
+    let lowering = Lowering { policy, symbols, scope: &mut scope, called, reach, arriving, diagnostics };
     let calls = Calls::new(functions);
     let body = Body { lowering, rights: &rights, loops: Vec::new(), turns: 0, calls }.block(&handler.body);
     if scope.locals.len() > MOST_LOCALS {

@@ -8,6 +8,7 @@ mod classes;
 mod constants;
 mod declarations;
 mod expressions;
+mod families;
 mod functions;
 mod handlers;
 mod links;
@@ -90,6 +91,7 @@ fn nothing(framework: &Framework) -> Policy {
         imports: Vec::new(),
         variables: Vec::new(),
         containers: Vec::new(),
+        families: None,
         events: Vec::new(),
         queries: Vec::new(),
     }

@@ -3,7 +3,7 @@
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
-use crate::syntax::ast::{Function, Scheduler};
+use crate::syntax::ast::{FileKind, Function, Scheduler};
 use crate::vocabulary::At;
 
 use super::functions::{Functions, declare};
@@ -21,8 +21,14 @@ pub fn check_functions(tree: &Scheduler, framework: &Framework, diagnostics: &mu
     }
 }
 
-/// The refusal of a file of functions that should be a policy.
+/// The refusal of a file of functions, or of a family of nodes, that should be a policy.
 pub fn no_policy(tree: &Scheduler) -> Diagnostic {
+    if tree.kind == FileKind::Family {
+        let family = Diagnostic::error("E0104", "this is a family of nodes, not a policy", tree.name.at, "a family");
+        let name = &tree.name.text;
+        return family
+            .help(format!("check a scheduler that names it: `nodefamilies {{ \"{name}.family\" : {name}; }}`"));
+    }
     let at = tree.functions.first().map_or(At::default(), |function| function.at);
     Diagnostic::error("E0104", "this is a file of functions, not a policy", at, "no scheduler")
         .help("name it in the policies that need it: `use \"PATH\";`; `catapults check` judges it alone")

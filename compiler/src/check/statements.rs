@@ -462,6 +462,9 @@ impl Body<'_, '_, '_> {
                     Some(("a constant", Some(at), "declare it without `const` if it changes"))
                 }
                 (None, Some((Symbol::Function(_), at))) => Some(("a function", Some(at), "a function is called")),
+                (None, Some((Symbol::Family(_), at))) => {
+                    Some(("a family of nodes", Some(at), "ask of a node which it is of: `n is …`"))
+                }
                 (None, Some((Symbol::Container(_), at))) => {
                     Some(("a container", Some(at), "threads are moved with `=>`"))
                 }

@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::framework::Framework;
 use crate::policy::{AttributeId, ConstantId, ContainerId, ImportId, LinkId, ThreadImportId, VariableId};
 use crate::syntax::Dialect;
-use crate::syntax::ast::{Function, Lost, Name};
+use crate::syntax::ast::{Function, Joined, Lost, Name};
 use crate::syntax::words::nearest;
 use crate::vocabulary::{At, Entity};
 
@@ -23,6 +23,8 @@ pub(super) enum Symbol {
     Container(ContainerId),
     /// Its index in the functions of the tree.
     Function(usize),
+    /// A family of nodes, by its number.
+    Family(usize),
 }
 
 /// What a name stands for after `t.`.
@@ -49,6 +51,8 @@ pub(super) struct Symbols<'a> {
     lost: BTreeSet<&'a str>,
     /// Functions of used files are missing.
     lacks_functions: bool,
+    /// The family that sees not all names, if the policy is of one.
+    joined: Option<&'a Joined>,
 }
 
 impl Symbol {
@@ -60,6 +64,7 @@ impl Symbol {
             Symbol::Import(_) => "an import",
             Symbol::Container(_) => "a container",
             Symbol::Function(_) => "a function",
+            Symbol::Family(_) => "a family of nodes",
         }
     }
 }
@@ -73,6 +78,7 @@ impl<'a> Symbols<'a> {
             taken: framework.containers.iter().map(|container| container.name.as_str()).collect(),
             lost: lost.names.iter().map(String::as_str).collect(),
             lacks_functions: lost.functions,
+            joined: None,
             globals: BTreeMap::new(),
             members: BTreeMap::new(),
         }
@@ -109,6 +115,19 @@ impl<'a> Symbols<'a> {
     /// Enters a property of nodes, which the framework declares.
     pub(super) fn declare_property(&mut self, name: &'a str, attribute: AttributeId) {
         self.members.insert((Entity::Node, name), (Member::Attribute(attribute), At::default()));
+    }
+
+    /// From now on, the text of the family sees those global variables alone that it lists.
+    pub(super) fn join(&mut self, joined: Option<&'a Joined>) {
+        self.joined = joined;
+    }
+
+    /// Whether a name is that of a global variable that the family does not list in whose text it stands.
+    pub(super) fn is_unlisted(&self, name: &Name) -> bool {
+        self.joined.is_some_and(|family| {
+            let within = family.extent.start <= name.at.start && name.at.end <= family.extent.end;
+            within && family.unlisted.contains(&name.text)
+        })
     }
 
     /// Marks names of which too little is known to report errors in their uses.
@@ -208,8 +227,8 @@ impl<'a> Symbols<'a> {
             let known: Vec<&str> = self.members_of(of).collect();
             diagnostics.push(match nearest(&name.text, known.iter().copied()) {
                 Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
-                None if known.is_empty() => diagnostic.note("the framework declares none"),
-                None => diagnostic.note(format!("the framework declares {}", list(&known))),
+                None if known.is_empty() => diagnostic.note("the framework tells none"),
+                None => diagnostic.note(format!("known of a node are {}", list(&known))),
             });
             return;
         }
@@ -262,6 +281,7 @@ pub(super) enum Wanted {
     Container,
     ThreadOrContainer,
     Function,
+    Family,
 }
 
 impl Wanted {
@@ -272,6 +292,7 @@ impl Wanted {
             Self::Container => "the container",
             Self::ThreadOrContainer => "the thread or container",
             Self::Function => "the function",
+            Self::Family => "the family",
         }
     }
 
@@ -300,6 +321,7 @@ impl Wanted {
             (Self::Function, _) if ["len", "length", "size", "sizeof", "count"].contains(&name) => {
                 "the number of threads in a container is `|c|`".to_owned()
             }
+            (Self::Family, _) => format!("name its file: `nodefamilies {{ \"{name}.family\" : {name}; }}`"),
             (Self::Function, _) => format!("declare it before the handler: `function {name}(…) {{ … }}`"),
         }
     }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::syntax::ast::{
-    Alternative, Block, Call, Expression, ExpressionKind, Name, Place, Reference, Scheduler, Statement, StatementKind,
-    Variable,
+    Alternative, Block, Call, Expression, ExpressionKind, FileKind, Name, Place, Reference, Scheduler, Statement,
+    StatementKind, Variable,
 };
 use crate::syntax::raw::{self, Part};
 
@@ -153,7 +153,7 @@ impl<'a, 'd> Uses<'a, 'd> {
             self.members.read.extend(container.keys.iter().map(|key| key.attribute.text.as_str()));
         }
         // A policy answers for its own functions, a file of functions for those in it.
-        for function in tree.functions.iter().filter(|function| function.shared == tree.of_functions) {
+        for function in tree.functions.iter().filter(|function| function.shared == (tree.kind == FileKind::Functions)) {
             let values = function.parameters.iter().filter(|parameter| parameter.ty.is_some());
             self.locals.extend(values.map(|parameter| Local::new("parameter", &parameter.name)));
             self.block(&function.body);
@@ -246,6 +246,7 @@ impl<'a, 'd> Uses<'a, 'd> {
                 self.reference(thread);
                 self.reference(container);
             }
+            ExpressionKind::Is(node, _) => self.reference(node),
             ExpressionKind::Call(call) => self.call(call),
             ExpressionKind::Verbatim { alternatives, otherwise, .. } => {
                 self.texts(alternatives);

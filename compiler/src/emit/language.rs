@@ -33,6 +33,8 @@ pub struct Abilities {
     pub hierarchies: bool,
     /// An instance of a policy for each node.
     pub nodes: bool,
+    /// Nodes of several families.
+    pub families: bool,
     /// Timers of policies.
     pub timers: bool,
     /// Text of the target language within policies.

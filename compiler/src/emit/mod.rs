@@ -126,8 +126,10 @@ pub fn can_have(framework: &Framework, feature: Feature) -> Result<(), Refusal> 
         Feature::Nodes if !abilities.nodes => Err(lacks(language)),
         Feature::Timers if !abilities.timers => Err(untranslated),
         Feature::Verbatim if !abilities.verbatim => Err(untranslated),
+        Feature::Families if !abilities.families => Err(untranslated),
         Feature::Hierarchies
         | Feature::Nodes
+        | Feature::Families
         | Feature::Failure
         | Feature::Loops
         | Feature::Time
@@ -212,6 +214,7 @@ fn uses(policy: &Policy, feature: Feature) -> bool {
         // A policy does not show whether there are others.
         Feature::Hierarchies => false,
         Feature::Nodes => policy.has_nodes(),
+        Feature::Families => policy.families.is_some(),
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Framework {
     pub containers: Vec<FrameworkContainer>,
     /// The properties that the host tells of a node, in source order.
     pub properties: Vec<Property>,
+    /// `node *;`: it tells what families of nodes list as their properties, whatever that is.
+    pub tells_any_property: bool,
     /// The events of nodes that [`Framework::as_met`] has left out.
     pub of_nodes: Vec<String>,
     /// In source order. Those of nodes are only for policies with nodes: see [`Framework::as_met`].

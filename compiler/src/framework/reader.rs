@@ -71,6 +71,7 @@ pub(super) struct Draft {
     pub(super) features: BTreeSet<Feature>,
     pub(super) containers: Vec<FrameworkContainer>,
     pub(super) properties: Vec<Property>,
+    pub(super) tells_any_property: bool,
     pub(super) events: Vec<(Name, Event)>,
     pub(super) timer: Option<(Name, Event)>,
     pub(super) unraised: Vec<(Name, Event)>,
@@ -339,8 +340,12 @@ impl Reader<'_> {
     // Production: item.
     fn property(&mut self) -> Parse<()> {
         let start = self.parser.advance().at;
+        if self.parser.eat_sign("*") {
+            self.draft.tells_any_property = true;
+            return self.parser.expect_semicolon().map(|_| ());
+        }
         let Some(word) = self.parser.word().map(str::to_owned) else {
-            return Err(self.parser.expected("a name for the property, or `event`"));
+            return Err(self.parser.expected("a name for the property, `*`, or `event`"));
         };
         let at = self.parser.advance().at;
         self.parser.expect_sign(":")?;

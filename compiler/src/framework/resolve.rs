@@ -59,6 +59,7 @@ pub(super) fn resolve(draft: Draft, diagnostics: &mut Diagnostics) -> Option<Fra
         dialect,
         containers: draft.containers,
         properties: draft.properties,
+        tells_any_property: draft.tells_any_property,
         of_nodes: Vec::new(),
         events: draft.events.into_iter().map(|(_, event)| event).collect(),
         timer: draft.timer.map(|(_, event)| event),

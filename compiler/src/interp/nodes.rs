@@ -98,6 +98,11 @@ impl Machine<'_> {
             variables: policy.variables.iter().map(|variable| variable.initial).collect(),
             containers: policy.containers.iter().map(|_| BTreeMap::new()).collect(),
         });
+        if let Some(families) = &policy.families
+            && let Some(here) = families.here
+        {
+            next.variables[here.0] = self.threads[self.numbers[&node]].attributes[families.of_node.0];
+        }
         self.exchange(&mut next);
         if let Some(before) = self.nodes.here.replace(node) {
             self.nodes.away.insert(before, next);

@@ -43,7 +43,7 @@ impl Subject<'_> {
 
 /// The most threads that a scenario declares in one line, and the most processors.
 const MOST_THREADS: i64 = 10_000_000;
-const MOST_PROCESSORS: i64 = 1024;
+pub(super) const MOST_PROCESSORS: i64 = 1024;
 
 /// The longest time in a scenario, some 73 years. Sums of a few such times still fit.
 const LONGEST: i64 = i64::MAX / 4;
@@ -157,6 +157,7 @@ impl<'a> Checker<'a, '_> {
         let mut scenario = Scenario {
             name: self.draft.name.text.clone(),
             processors: 1,
+            nodes: Vec::new(),
             seed: 1,
             duration: None,
             tick: 1_000_000,
@@ -172,6 +173,7 @@ impl<'a> Checker<'a, '_> {
             expectations: Vec::new(),
         };
         self.settings(&mut scenario);
+        scenario.nodes = self.nodes(&mut scenario.processors);
         self.declare_semaphores();
         let root = self.subject.policies.first().copied();
         scenario.values = self.draft.values.iter().filter_map(|given| self.assignment(given, root, false)).collect();
@@ -524,7 +526,12 @@ impl<'a> Checker<'a, '_> {
         found.into_iter().collect()
     }
 
-    fn compute(&mut self, expression: &'a Expression, ty: Type) -> Option<Value> {
+    /// An expression that need not be computed.
+    pub(super) fn is_used(&mut self, expression: &'a Expression) {
+        self.used.push(expression);
+    }
+
+    pub(super) fn compute(&mut self, expression: &'a Expression, ty: Type) -> Option<Value> {
         self.used.push(expression);
         self.values.value(expression, ty, self.diagnostics)
     }
@@ -565,7 +572,7 @@ pub(super) fn names_of(numbers: &BTreeMap<&str, usize>) -> Vec<String> {
     names
 }
 
-fn near(unknown: Diagnostic, name: &Name, names: &[&str]) -> Diagnostic {
+pub(super) fn near(unknown: Diagnostic, name: &Name, names: &[&str]) -> Diagnostic {
     match nearest(&name.text, names.iter().copied()) {
         Some(near) => unknown.help(format!("did you mean `{near}`?")).suggest(name.at, near),
         None => unknown,

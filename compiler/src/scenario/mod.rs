@@ -13,11 +13,13 @@ mod extent;
 mod ineffective;
 mod lock_use;
 mod meetings;
+mod nodes;
 mod phases;
 mod reader;
 
 pub use check::{Subject, check};
 pub use exact::Exact;
+pub use nodes::Nodes;
 pub use phases::event_for;
 pub use reader::{Draft, FileName, read};
 
@@ -92,6 +94,8 @@ pub struct Scenario {
     pub name: String,
     /// At least 1.
     pub processors: u32,
+    /// The families of the processors, in order, if the policy has families of nodes. Those that come later are of the last one.
+    pub nodes: Vec<Nodes>,
     /// The seed of all that is random.
     pub seed: u64,
     /// When the simulation ends, if threads are left. `None`: when no thread is left, or none can ever go on.

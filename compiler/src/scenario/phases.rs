@@ -51,7 +51,11 @@ impl<'a> Checker<'a, '_> {
                     phases.push(Phase::Timer(timer, amount));
                 }
             }
-            PhaseDraft::Plain(word) => phases.push(if word.text == "yield" { Phase::Yield } else { Phase::Exit }),
+            PhaseDraft::Plain(word) if word.text == "yield" => {
+                self.can_yield(word);
+                phases.push(Phase::Yield);
+            }
+            PhaseDraft::Plain(_) => phases.push(Phase::Exit),
             PhaseDraft::Of(word, of) => phases.extend(self.of(word, of)),
             PhaseDraft::Set(given) => phases.extend(self.of_thread(given).map(Phase::Set)),
             PhaseDraft::Repeat(at, times, inner) => {
@@ -136,7 +140,10 @@ impl<'a> Checker<'a, '_> {
             }
             "suspend" => Phase::Suspend(self.thread(of)?),
             "resume" => Phase::Resume(self.thread(of)?),
-            _ => Phase::YieldTo(self.thread(of)?),
+            _ => {
+                self.can_yield(word);
+                Phase::YieldTo(self.thread(of)?)
+            }
         })
     }
 
@@ -157,6 +164,16 @@ impl<'a> Checker<'a, '_> {
             self.diagnostics.push(Diagnostic::error("E0705", title, at.at, "cannot be simulated"));
         }
         found
+    }
+
+    /// Reports a thread that gives the processor up, where none can.
+    fn can_yield(&mut self, word: &Name) {
+        if self.framework.events.iter().all(|event| event.name != "switch_out") {
+            let title = format!("a thread of the framework `{}` does not give the processor up", self.framework.name);
+            let never = Diagnostic::error("E0705", title, word.at, "cannot be simulated");
+            self.diagnostics
+                .push(never.note("it has no event `switch_out`").help("leave it out: a thread runs to its end"));
+        }
     }
 
     /// `io.read`: the event `block.io.read`.

@@ -1,5 +1,6 @@
 //! Reads scenarios. They share the lexer, the expressions and the constants of the policy language.
 
+use super::nodes::NodesDraft;
 use crate::diagnostics::Diagnostics;
 use crate::source::Source;
 use crate::syntax::ast::{Expression, Name, Variable};
@@ -21,6 +22,7 @@ pub struct Draft {
     pub(super) policies: Vec<FileName>,
     pub(super) constants: Vec<Variable>,
     pub(super) settings: Vec<Setting>,
+    pub(super) nodes: Vec<NodesDraft>,
     pub(super) values: Vec<Given>,
     pub(super) locks: Vec<LockDraft>,
     pub(super) semaphores: Vec<SemaphoreDraft>,
@@ -158,9 +160,10 @@ pub fn read(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Draft> {
 }
 
 /// The words that start a line.
-const ITEMS: [&str; 14] = [
+const ITEMS: [&str; 15] = [
     "policy",
     "processors",
+    "nodes",
     "seed",
     "duration",
     "tick",
@@ -247,6 +250,7 @@ impl Reader<'_> {
                 self.draft.settings.push(Setting { word, value });
                 Ok(())
             }
+            Some("nodes") => self.nodes(),
             Some("const") => self.constants(),
             Some("set") => {
                 self.parser.advance();
@@ -307,13 +311,8 @@ impl Reader<'_> {
                     thread.under.push(under);
                 }
                 Some("with") => {
-                    self.parser.advance();
-                    let opened = self.parser.expect_sign("{")?;
-                    while !self.parser.is_sign("}") && !self.parser.is_end() {
-                        let given = self.given()?;
-                        thread.values.push(given);
-                    }
-                    self.parser.expect_close(opened, "the list of values")?;
+                    let values = self.values()?;
+                    thread.values.extend(values);
                 }
                 _ if self.parser.is_sign("{") => break,
                 Some(_) | None => {
@@ -326,6 +325,18 @@ impl Reader<'_> {
         thread.phases = self.phases("the thread")?;
         self.draft.threads.push(thread);
         Ok(())
+    }
+
+    /// `with { size = 3; }`
+    pub(super) fn values(&mut self) -> Parse<Vec<Given>> {
+        self.parser.advance();
+        let opened = self.parser.expect_sign("{")?;
+        let mut values = Vec::new();
+        while !self.parser.is_sign("}") && !self.parser.is_end() {
+            values.push(self.given()?);
+        }
+        self.parser.expect_close(opened, "the list of values")?;
+        Ok(values)
     }
 
     fn moment(&mut self) -> Parse<()> {

@@ -9,10 +9,14 @@ use std::collections::BTreeSet;
 pub struct Scheduler {
     /// The files whose functions it uses.
     pub uses: Vec<Use>,
-    /// It has no scheduler, only functions for other files.
-    pub of_functions: bool,
-    /// The name after `scheduler`.
+    /// What the file is.
+    pub kind: FileKind,
+    /// The name after `scheduler`, or after `family`.
     pub name: Name,
+    /// The families in `nodefamilies`.
+    pub families: Vec<Family>,
+    /// What a family tells of its nodes, beside what the framework does.
+    pub properties: Vec<Variable>,
     /// The attributes in `thread`.
     pub attributes: Vec<Variable>,
     /// The timers of `thread`, each a `time` without initialiser.
@@ -45,6 +49,19 @@ pub struct Scheduler {
     pub closed: Option<At>,
     /// What the parser skipped after errors, so that `check` reports nothing that only follows from them.
     pub lost: Lost,
+    /// The family that has been joined with it.
+    pub joined: Option<Joined>,
+}
+
+/// A family that has been joined with the scheduler that names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joined {
+    /// The name of the family, in the scheduler.
+    pub name: Name,
+    /// The text of the family.
+    pub extent: At,
+    /// Names of global variables that the family does not list, and so does not see.
+    pub unlisted: BTreeSet<String>,
 }
 
 /// What the parser skipped after an error.
@@ -56,6 +73,29 @@ pub struct Lost {
     pub handlers: bool,
     /// Whether functions of used files are missing, of names that nobody knows.
     pub functions: bool,
+}
+
+/// What a file has in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileKind {
+    /// A scheduler.
+    #[default]
+    Policy,
+    /// Functions for other files.
+    Functions,
+    /// A family of nodes, for schedulers that name it.
+    Family,
+}
+
+/// `"nodes/fastdisk.family" : fastdisk;`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family {
+    /// The path, and the string.
+    pub path: Name,
+    /// What the scheduler calls its nodes.
+    pub name: Name,
+    /// The file, once it is brought in.
+    pub tree: Option<Box<Scheduler>>,
 }
 
 /// `use "admission/utilization.sched";`
@@ -403,6 +443,8 @@ pub enum ExpressionKind {
     Size(Reference),
     /// `t in c`
     In(Reference, Reference),
+    /// `n is fastdisk`
+    Is(Reference, Name),
     /// `level_of(t)`
     Call(Call),
     /// `verbatim c int { … } else 4`

@@ -5,7 +5,7 @@ use crate::vocabulary::{At, Entity, StateClass, Type, Value};
 
 use super::Feature;
 use super::ast::{
-    Array, Container, ContainerKind, Expression, ExpressionKind, HandlerKind, Name, Scheduler, SortKey, Variable,
+    Array, Container, ContainerKind, Expression, FileKind, HandlerKind, Name, Scheduler, SortKey, Variable,
 };
 use super::habits;
 use super::lexer::TokenKind;
@@ -13,16 +13,28 @@ use super::parser::{Parse, Parser, Reported};
 use super::words::nearest;
 
 /// The words that start a part of a scheduler.
-const PARTS: [&str; 10] =
-    ["thread", "threadimports", "imports", "data", "nodes", "global", "event", "query", "function", "verbatim"];
+const PARTS: [&str; 12] = [
+    "thread",
+    "threadimports",
+    "imports",
+    "data",
+    "nodefamilies",
+    "nodes",
+    "global",
+    "properties",
+    "event",
+    "query",
+    "function",
+    "verbatim",
+];
 
 /// The types, for messages.
 const A_TYPE: &str = "a type (`int`, `bool`, `time` or `float`)";
 
 impl Parser<'_> {
-    // Production: scheduler.
-    pub(crate) fn scheduler(&mut self) -> Scheduler {
-        let mut scheduler = Scheduler::default();
+    // Productions: scheduler, family.
+    pub(crate) fn scheduler(&mut self, kind: FileKind) -> Scheduler {
+        let mut scheduler = Scheduler { kind, ..Scheduler::default() };
         let opened = match self.scheduler_header(&mut scheduler) {
             Ok(opened) => opened,
             Err(Reported) => {
@@ -34,7 +46,8 @@ impl Parser<'_> {
             }
         };
         self.parts(&mut scheduler);
-        match self.expect_close(opened, "the scheduler") {
+        let what = if kind == FileKind::Family { "the family" } else { "the scheduler" };
+        match self.expect_close(opened, what) {
             Ok(_) => scheduler.closed = Some(self.previous),
             Err(Reported) => self.lost.handlers = true,
         }
@@ -61,6 +74,11 @@ impl Parser<'_> {
             self.give_up();
             return Err(reported);
         }
+        if scheduler.kind == FileKind::Family {
+            self.advance();
+            scheduler.name = self.name("a name for the family")?;
+            return self.expect_sign("{");
+        }
         if !self.is_word("scheduler") {
             let other = self.unexpected("`scheduler`").note("a policy is one `scheduler NAME { … }`");
             if self.is_word("hierarchy") && self.following.kind == TokenKind::Word {
@@ -82,10 +100,14 @@ impl Parser<'_> {
 
     fn after_the_end(&mut self, closed: At) {
         self.lost.handlers = true;
-        let second = self.is_word("scheduler");
-        let title = if second { "a file holds one scheduler" } else { "there is text after the end of the scheduler" };
+        let second = self.is_word("scheduler") || self.is_word("family");
+        let title = if second {
+            "a file holds one scheduler or family"
+        } else {
+            "there is text after the end of the scheduler"
+        };
         let help = if second {
-            "move the second scheduler to a file of its own"
+            "move the second one to a file of its own"
         } else if self.is_sign(";") {
             "remove it: no `;` follows the `}`"
         } else {
@@ -98,12 +120,19 @@ impl Parser<'_> {
         );
     }
 
-    // Production: part.
+    // Productions: part, own.
     fn parts(&mut self, scheduler: &mut Scheduler) {
         while !self.is_end() && !self.is_sign("}") {
-            let start = self.token.at;
+            let (start, kind) = (self.token.at, scheduler.kind);
+            if let Some(Reported) = self.word().and_then(|word| self.misplaced_part(kind, word, start)) {
+                self.skip_statement(start);
+                continue;
+            }
             let part = match self.word() {
                 Some("thread") => self.section("the `thread` section", |parser| {
+                    if let Some(reported) = parser.not_of_a_family(kind) {
+                        return Err(reported);
+                    }
                     if parser.is_word("timer") {
                         return parser.timers().map(|timers| scheduler.timers.extend(timers));
                     }
@@ -119,6 +148,14 @@ impl Parser<'_> {
                     parser.typed("default", true).map(|variables| scheduler.imports.extend(variables))
                 }),
                 Some("data") => self.section("the `data` section", |parser| parser.datum(scheduler)),
+                Some("nodefamilies") => {
+                    self.demand(Feature::Families, "families of nodes", start);
+                    self.section("the `nodefamilies` section", |parser| parser.family_named(scheduler))
+                }
+                Some("properties") => {
+                    self.demand(Feature::Families, "properties of nodes", start);
+                    self.section("the `properties` section", |parser| parser.properties(scheduler))
+                }
                 Some("nodes") => {
                     self.demand(Feature::Nodes, "nodes", start);
                     self.section("the `nodes` section", |parser| parser.collection(scheduler))
@@ -146,9 +183,6 @@ impl Parser<'_> {
             return self.expected("a section or a handler");
         }
         if let Some(word) = self.word() {
-            if let Some(construct) = self.unsupported_here() {
-                return self.not_supported(construct, at);
-            }
             if ["dispatch", "arrival", "departure", "steal"].contains(&word) {
                 let title = format!("`{word}` is an event");
                 let bare = Diagnostic::error("E0101", title, at, "not a section");
@@ -252,9 +286,6 @@ impl Parser<'_> {
 
     /// A declaration of the `thread`, `threadimports` or `imports` section.
     fn typed(&mut self, initial: &str, required: bool) -> Parse<Vec<Variable>> {
-        if let Some(construct) = self.unsupported_here() {
-            return Err(self.not_supported(construct, self.token.at));
-        }
         match self.word() {
             Some(_) if let Some(ty) = self.type_word() => self.variables(ty, initial, required),
             Some("timer") => Err(self.misplaced_timer()),
@@ -299,7 +330,7 @@ impl Parser<'_> {
     }
 
     /// As `variables`, after the type.
-    fn named_variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
+    pub(super) fn named_variables(&mut self, ty: Type, initial: &str, required: bool) -> Parse<Vec<Variable>> {
         let mut variables = Vec::new();
         loop {
             let name = self.name("a name")?;
@@ -394,16 +425,10 @@ impl Parser<'_> {
 
     // Production: datum.
     fn datum(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
-        if let Some(construct) = self.unsupported_here() {
-            return Err(self.not_supported(construct, self.token.at));
-        }
         if self.eat_word("const") {
-            let constants = match (self.type_word(), self.unsupported_here()) {
-                (Some(ty), _) => self.variables(ty, "=", true),
-                (None, Some(construct)) => Err(self.not_supported(construct, self.token.at)),
-                (None, None) => Err(self.expected(A_TYPE)),
-            };
-            scheduler.constants.extend(constants?);
+            let Some(ty) = self.type_word() else { return Err(self.expected(A_TYPE)) };
+            let constants = self.variables(ty, "=", true)?;
+            scheduler.constants.extend(constants);
             return Ok(());
         }
         if self.eat_word("enum") {
@@ -480,66 +505,6 @@ impl Parser<'_> {
     }
 
     // Production: shared.
-    // Production: enumeration.
-    /// Constants of type `int`, numbered from 0, and variables for their values.
-    fn enumeration(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
-        let names = match self.enumerators() {
-            Ok(names) => names,
-            Err(Reported) => {
-                self.leave_enumerators();
-                return Err(Reported);
-            }
-        };
-        for (value, name) in (0..).zip(&names) {
-            let initial = Some(Expression { kind: ExpressionKind::Int(value), at: name.at });
-            scheduler.constants.push(Variable { ty: Type::Int, name: name.clone(), array: None, initial });
-        }
-        scheduler.enumerations.push(names);
-        if !self.is_sign(";") {
-            scheduler.variables.extend(self.named_variables(Type::Int, "=", false)?);
-        }
-        Ok(())
-    }
-
-    /// Skips the rest of an `enum`'s braces.
-    fn leave_enumerators(&mut self) {
-        while !self.is_sign("}") && !self.is_sign(";") && !self.is_end() {
-            self.advance();
-        }
-        self.eat_sign("}");
-    }
-
-    /// Reports an `enum` where only variables can be declared.
-    pub(super) fn misplaced_enumeration(&mut self, expected: &str) -> Reported {
-        let misplaced = self.unexpected(expected);
-        let help = "declare `enum { … };` in `data { … }`, and an `int` here, which can hold these constants";
-        let reported = self.report(misplaced.help(help));
-        self.leave_enumerators();
-        reported
-    }
-
-    // Production: enumeration.
-    /// The names in the braces.
-    fn enumerators(&mut self) -> Parse<Vec<Name>> {
-        if !self.is_sign("{") {
-            let named =
-                self.unexpected("`{`").help("write `enum { FIRST, SECOND } x;`: an `enum` is no type, and has no name");
-            return Err(self.report(named));
-        }
-        self.advance();
-        let mut names = Vec::new();
-        while names.is_empty() || !self.is_sign("}") {
-            names.push(self.name("a name for one of the values")?);
-            if !self.eat_sign(",") {
-                break;
-            }
-        }
-        if !self.eat_sign("}") {
-            return Err(self.expected("`,` or `}`"));
-        }
-        Ok(names)
-    }
-
     fn shared_datum(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
         if self.type_word().is_some() || self.is_word("const") || self.is_word("enum") {
             let before = scheduler.variables.len();

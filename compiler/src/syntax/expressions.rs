@@ -212,6 +212,12 @@ impl Parser<'_> {
             }
             return Ok((ExpressionKind::In(first, container), depth.max(other)));
         }
+        if self.is_word("is") {
+            self.demand(Feature::Families, "families of nodes", self.token.at);
+            self.advance();
+            let family = self.name("the name of a family of nodes")?;
+            return Ok((ExpressionKind::Is(first, family), depth));
+        }
         let (place, other) = self.place_after(first)?;
         if self.is_word("in")
             && let Place::Member { thread, member } = &place

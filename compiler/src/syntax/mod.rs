@@ -5,7 +5,9 @@ pub mod grammar;
 pub mod header;
 
 mod declarations;
+mod enumerations;
 mod expressions;
+mod families;
 mod functions;
 mod habits;
 mod handlers;
@@ -19,6 +21,7 @@ mod uses;
 mod verbatim;
 pub(crate) mod words;
 
+pub use families::{families_of_used, is_family};
 pub use uses::{NotUsed, Wanted, bring, functions_of_used, is_of_functions};
 
 use std::collections::BTreeSet;
@@ -77,11 +80,13 @@ pub enum Feature {
     Hierarchies,
     /// `nodes { … }`, `global { … }`, events of nodes, and `t => n`. Each node has an instance of the policy.
     Nodes,
+    /// `nodefamilies { … }`: nodes of several kinds, each with handlers and data of its own.
+    Families,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Feature; 8] = [
+    pub const ALL: [Feature; 9] = [
         Feature::Failure,
         Feature::Loops,
         Feature::Time,
@@ -90,6 +95,7 @@ impl Feature {
         Feature::Floats,
         Feature::Hierarchies,
         Feature::Nodes,
+        Feature::Families,
     ];
 
     /// The word for it in a framework description.
@@ -103,6 +109,7 @@ impl Feature {
             Feature::Floats => "floats",
             Feature::Hierarchies => "hierarchies",
             Feature::Nodes => "nodes",
+            Feature::Families => "families",
         }
     }
 
@@ -117,6 +124,7 @@ impl Feature {
             Feature::Floats => "policies compute with whole numbers alone",
             Feature::Hierarchies => "one scheduler decides for all threads",
             Feature::Nodes => "there is one scheduler, whatever it runs on",
+            Feature::Families => "all nodes are alike",
         }
     }
 
@@ -127,6 +135,7 @@ impl Feature {
             Feature::Loops => Some("visit the threads of a container with `foreach t in c`"),
             Feature::Floats => Some("scale the value and use an `int`"),
             Feature::Nodes => Some("leave it out: there is one instance of `data`"),
+            Feature::Families => Some("give all nodes the same handlers, and tell nodes apart by their properties"),
             Feature::Time => Some("count in decisions or in units of your own, with an `int`"),
             Feature::Timers if dialect.features.contains(&Feature::Time) => {
                 Some("compare instants in the handlers of other events")

@@ -9,7 +9,7 @@ use crate::vocabulary::{At, UNITS, in_unit};
 
 use super::ast::{Lost, Name};
 use super::lexer::{Bad, Lexer, Token, TokenKind};
-use super::words::{RESERVED, Unsupported, unsupported};
+use super::words::RESERVED;
 use super::{Dialect, Feature};
 
 /// How deep blocks and expressions can be nested; operators in a row (`a + b + c`) and `else if` count too.
@@ -334,11 +334,6 @@ impl<'a> Parser<'a> {
         true
     }
 
-    /// Reports a construct that this version does not have.
-    pub(crate) fn not_supported(&mut self, construct: Unsupported, at: At) -> Reported {
-        self.report(not_supported(construct, at))
-    }
-
     /// Skips the rest of the file, and reports nothing more.
     pub(crate) fn give_up(&mut self) {
         self.errors = MOST_ERRORS;
@@ -409,12 +404,6 @@ impl<'a> Parser<'a> {
             Some(word) => Ok(Name { text: word.to_owned(), at: self.advance().at }),
             None => Err(self.expected(what)),
         }
-    }
-
-    /// The construct that starts here, if this version does not have it.
-    pub(crate) fn unsupported_here(&self) -> Option<Unsupported> {
-        let starts = matches!(self.following.kind, TokenKind::Word | TokenKind::Sign("{"));
-        self.word().filter(|_| starts).and_then(unsupported)
     }
 
     /// Skips the rest of a statement or declaration: through its `;`, or up to the `}` of the enclosing block or a
@@ -598,9 +587,4 @@ fn fraction(written: &str) -> Option<(i128, i128)> {
     let power = power.parse::<i32>().ok()?.checked_sub(i32::try_from(part.len()).ok()?)?;
     let ten = 10_i128.checked_pow(power.unsigned_abs()).filter(|ten| *ten < i128::MAX / 10_i128.pow(10))?;
     if power < 0 { Some((above, ten)) } else { Some((above.checked_mul(ten)?, 1)) }
-}
-
-fn not_supported(Unsupported(construct, instead): Unsupported, at: At) -> Diagnostic {
-    let title = format!("{construct} not supported in this version");
-    Diagnostic::error("E0107", title, at, "not supported").help(instead)
 }

@@ -67,11 +67,6 @@ impl Parser<'_> {
             let block = self.block("the block")?;
             return Ok(Some(Statement { at: block.at, kind: StatementKind::Block(block) }));
         }
-        if let Some(construct) = self.unsupported_here() {
-            self.not_supported(construct, start);
-            self.skip_loop(start);
-            return Ok(Some(Statement { kind: StatementKind::Lost, at: self.since(start) }));
-        }
         if self.refused_loop(start) {
             return Ok(Some(Statement { kind: StatementKind::Lost, at: self.since(start) }));
         }

@@ -1,8 +1,8 @@
 //! Files of functions: how they are read, and how they come into the policies that use them.
 //!
 //! [`bring`] puts the texts of used files behind that of a source, so that messages find their places; the caller reads
-//! the files. [`functions_of_used`] parses them, each once, and those that a file uses before it: a function calls
-//! those before it.
+//! the files. So it does with those of families of nodes. [`functions_of_used`] parses files of functions, each once, and
+//! those that a file uses before it: a function calls those before it.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Severity};
 use crate::source::{Source, Unreadable, Used};
 use crate::vocabulary::At;
 
-use super::Dialect;
-use super::ast::{Name, Scheduler, Use};
+use super::ast::{FileKind, Name, Scheduler, Use};
 use super::lexer::{TokenKind, unescape};
 use super::parser::{Parse, Parser, Reported};
 use super::words::nearest;
+use super::{Dialect, families};
 
 /// So many files are brought into one policy.
 const MOST_FILES: usize = 100;
@@ -47,10 +47,11 @@ pub enum NotUsed {
 /// Brings in the files that a source uses, and those that they use. What is wrong is reported when it is compiled.
 #[must_use]
 pub fn bring(source: Source, find: &mut dyn FnMut(Wanted<'_>) -> Result<Source, NotUsed>) -> Source {
-    let uses = of_text(&source);
+    let (uses, families) = (of_text(&source), families::paths(&source));
     let open = vec![source.name.clone()];
     let mut bringing = Bringing { source, find, open };
-    bringing.all(uses);
+    bringing.all(uses.into_iter().map(|one| one.path), Brings::Functions);
+    bringing.all(families, Brings::Family);
     bringing.source
 }
 
@@ -84,6 +85,13 @@ pub fn functions_of_used(source: &Source, dialect: &Dialect, tree: &mut Schedule
     tree.functions.extend(own);
 }
 
+/// What is in a file that is brought in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Brings {
+    Functions,
+    Family,
+}
+
 struct Bringing<'f> {
     source: Source,
     find: &'f mut dyn FnMut(Wanted<'_>) -> Result<Source, NotUsed>,
@@ -92,16 +100,19 @@ struct Bringing<'f> {
 }
 
 impl Bringing<'_> {
-    fn all(&mut self, uses: Vec<Use>) {
-        for one in uses {
-            if let Err(wrong) = self.one(&one.path) {
+    fn all(&mut self, paths: impl IntoIterator<Item = Name>, what: Brings) {
+        for path in paths {
+            if let Err(wrong) = self.one(&path, what) {
                 self.source.uses.wrong.push(*wrong);
             }
         }
     }
 
-    fn one(&mut self, written: &Name) -> Result<(), Box<Diagnostic>> {
-        let path = plain(written)?;
+    fn one(&mut self, written: &Name, what: Brings) -> Result<(), Box<Diagnostic>> {
+        let path = match what {
+            Brings::Functions => plain(written)?,
+            Brings::Family => of_family(written)?,
+        };
         let user = self.source.file(written.at.start).name.to_owned();
         let found = match (self.find)(Wanted { path: &path, user: &user }) {
             Ok(found) => found,
@@ -109,7 +120,7 @@ impl Bringing<'_> {
             Err(NotUsed::Refused(why)) => {
                 let title = format!("`{}` cannot be used: {why}", written.text);
                 let refused = Diagnostic::error("E0335", title, written.at, "");
-                return Err(Box::new(refused.help("name a readable file of functions")));
+                return Err(Box::new(refused.help("name a file that can be read")));
             }
             Err(NotUsed::Unreadable(unreadable)) => {
                 let Unreadable { source, diagnostics } = *unreadable;
@@ -130,7 +141,9 @@ impl Bringing<'_> {
         }
         if let Some(known) = self.source.uses.files.iter().position(|used| used.name == found.name) {
             let by = self.source.uses.files[known].by;
-            if self.source.file(by.start).start == self.source.file(written.at.start).start {
+            let again = self.source.file(by.start).start == self.source.file(written.at.start).start;
+            // Two families can share a file.
+            if again && what == Brings::Functions {
                 let title = format!("`{}` is used already", written.text);
                 let again = Diagnostic::warning("E0328", title, written.at, "a second time");
                 self.source.uses.wrong.push(again.related(by, "the first time").help("remove this `use`"));
@@ -143,7 +156,7 @@ impl Bringing<'_> {
         self.append(found, written.at)?;
         self.source.uses.brought.insert(written.at.start, number);
         let uses = of_used(&self.source, &self.source.uses.files[number]);
-        self.all(uses);
+        self.all(uses.into_iter().map(|one| one.path), Brings::Functions);
         self.open.pop();
         Ok(())
     }
@@ -159,6 +172,15 @@ impl Bringing<'_> {
         };
         Err(Box::new(Diagnostic::error("E0335", title, by, "").help("use fewer files")))
     }
+}
+
+/// The path of a family, which may stand anywhere: other schedulers use it, too.
+fn of_family(written: &Name) -> Result<String, Box<Diagnostic>> {
+    if written.text.split('/').all(str::is_empty) {
+        let nothing = Diagnostic::error("E0335", "this path names no file", written.at, "");
+        return Err(Box::new(nothing.help("write the path of a family from the folder of this file")));
+    }
+    Ok(written.text.clone())
 }
 
 /// The path without `.`: it leads down from a folder, so a policy and what it uses can be moved together.
@@ -183,7 +205,7 @@ fn plain(written: &Name) -> Result<String, Box<Diagnostic>> {
     ))
 }
 
-fn missing(written: &Name, looked: &[String], known: &[String]) -> Diagnostic {
+pub(super) fn missing(written: &Name, looked: &[String], known: &[String]) -> Diagnostic {
     let title = format!("there is no file `{}` to use", written.text);
     let diagnostic = Diagnostic::error("E0335", title, written.at, "");
     let diagnostic = match looked {
@@ -251,7 +273,11 @@ impl Parser<'_> {
     // Production: file.
     pub(crate) fn file(&mut self) -> Scheduler {
         let uses = self.uses();
-        let read = if self.is_word("function") { self.functions() } else { self.scheduler() };
+        let read = match self.word() {
+            Some("function") => self.functions(),
+            Some("family") => self.scheduler(FileKind::Family),
+            Some(_) | None => self.scheduler(FileKind::Policy),
+        };
         Scheduler { uses, ..read }
     }
 
@@ -275,7 +301,7 @@ impl Parser<'_> {
         } else {
             let _reported = self.expected("`function`");
         }
-        Scheduler { uses, of_functions: true, ..Scheduler::default() }
+        Scheduler { uses, kind: FileKind::Functions, ..Scheduler::default() }
     }
 
     // Production: use.
@@ -302,7 +328,7 @@ impl Parser<'_> {
     }
 
     fn skip_use(&mut self) {
-        let begins = ["scheduler", "function", "use"];
+        let begins = ["scheduler", "family", "function", "use"];
         while !self.is_end() && !begins.iter().any(|word| self.is_word(word)) {
             if self.eat_sign(";") {
                 break;
@@ -312,7 +338,7 @@ impl Parser<'_> {
     }
 
     fn functions(&mut self) -> Scheduler {
-        let mut file = Scheduler { of_functions: true, ..Scheduler::default() };
+        let mut file = Scheduler { kind: FileKind::Functions, ..Scheduler::default() };
         while !self.is_end() {
             let start = self.token.at;
             let read = if self.is_word("function") { self.function() } else { Err(self.no_function()) };

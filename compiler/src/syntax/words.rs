@@ -1,4 +1,4 @@
-//! The words of the language, and those that it does not have yet.
+//! The words of the language.
 
 /// The words that cannot be names in a policy.
 pub(crate) const RESERVED: [&str; 43] = [
@@ -46,27 +46,6 @@ pub(crate) const RESERVED: [&str; 43] = [
     "node",
     "global",
 ];
-
-/// Constructs of CATAPULTS 2005 and its announced extensions that this version lacks, by the word that starts them.
-const UNSUPPORTED: [(&str, Unsupported); 2] = [
-    (
-        "nodefamilies",
-        Unsupported(
-            "node families are",
-            "leave them out: all nodes have the same handlers, which can tell them apart by their properties",
-        ),
-    ),
-    ("properties", Unsupported("properties that a policy declares are", "leave them out: the framework declares them")),
-];
-
-/// A construct that this version does not have, with a verb, and what to do without it.
-#[derive(Clone, Copy)]
-pub(crate) struct Unsupported(pub(crate) &'static str, pub(crate) &'static str);
-
-/// The construct that a word starts, if this version does not have it.
-pub(crate) fn unsupported(word: &str) -> Option<Unsupported> {
-    UNSUPPORTED.iter().find(|(start, _)| *start == word).map(|(_, construct)| *construct)
-}
 
 /// For advice: a name for the thread that a threadref of the thread `taken` names.
 pub(crate) fn another_name(taken: &str) -> &'static str {

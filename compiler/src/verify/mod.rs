@@ -19,6 +19,7 @@ mod elsewhere;
 mod emptying;
 mod explanation;
 mod failure;
+mod families;
 mod first_situations;
 mod flow;
 mod guards;
@@ -60,6 +61,7 @@ use crate::policy::{
 };
 
 use between::Between;
+pub use families::{OfFamily, join as join_families};
 use flow::{Course, End, Flow, Paths};
 pub use guards::Left;
 use guards::Remarks;

@@ -9,7 +9,7 @@ use std::collections::{HashSet, VecDeque};
 
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::{Machine, SavedNodes, Stop, Variables};
-use catapults_compiler::policy::{ContainerId, Entity, Policy, Type, Value};
+use catapults_compiler::policy::{Attribute, ContainerId, Entity, Policy, Type, Value};
 use catapults_compiler::verify::Verified;
 
 use super::budget::Budget;
@@ -134,6 +134,9 @@ impl Search<'_> {
         if self.policy.attributes.iter().any(|attribute| attribute.of == Entity::Node) {
             limits.push("the properties of a node are its number, and do not change".to_owned());
         }
+        if self.policy.families.as_ref().is_some_and(|families| families.all.len() > NODES) {
+            limits.push(format!("nodes of the first {NODES} families"));
+        }
         if !self.policy.imports.is_empty() || !self.policy.thread_imports.is_empty() {
             limits.push("imported variables keep their defaults".to_owned());
         }
@@ -169,9 +172,18 @@ impl Search<'_> {
 
     /// The properties of a new node, as the host sets them.
     fn properties(&self, node: u32) -> Vec<Step> {
-        let properties = self.policy.attributes.iter().filter(|attribute| attribute.of == Entity::Node);
-        let ints = properties.filter(|property| property.ty == Type::Int);
-        ints.map(|property| Step::SetProperty(node, property.name.clone(), Value::Int(i64::from(node)))).collect()
+        let families = self.policy.families.as_ref();
+        let value = |index: usize| match families {
+            // One node is of the first family, the other one of the second.
+            Some(families) if families.of_node.0 == index => i64::from(node) % families.all.len() as i64,
+            Some(_) | None => i64::from(node),
+        };
+        let properties = self.policy.attributes.iter().enumerate();
+        let ints = properties.filter(|(_, property)| property.of == Entity::Node && property.ty == Type::Int);
+        let set = |(index, property): (usize, &Attribute)| {
+            Step::SetProperty(node, property.name.clone(), Value::Int(value(index)))
+        };
+        ints.map(set).collect()
     }
 
     fn take(&self, machine: &mut Machine, places: &mut Places, steps: &[Step]) -> Outcome {

@@ -14,6 +14,7 @@ use std::path::Path;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::interp::{Stop, ThreadId, random_state};
 use catapults_compiler::policy::{Policy, StateClass};
+use catapults_compiler::scenario::Nodes;
 use catapults_compiler::vocabulary::Value;
 use libloading::Library;
 
@@ -477,6 +478,9 @@ impl Runner for Running<'_> {
         }
         sent
     }
+
+    /// Policies with families are not translated into C.
+    fn expect_nodes(&mut self, _nodes: &[Nodes]) {}
 
     fn add_node(&mut self, processor: usize) -> Result<(), Stop> {
         let of = self.object.policy();

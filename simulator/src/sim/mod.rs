@@ -125,7 +125,11 @@ pub fn simulate(
 ) -> Result<Outcome, String> {
     let processors = scenario.processors as usize;
     match run_by {
-        RunBy::Interpreter => Ok(run(scenario, dispatcher(deciding, framework, processors, sink)?, framework, keep)),
+        RunBy::Interpreter => {
+            let mut dispatcher = dispatcher(deciding, framework, processors, sink)?;
+            dispatcher.expect_nodes(&scenario.nodes);
+            Ok(run(scenario, dispatcher, framework, keep))
+        }
         RunBy::Objects(objects) => {
             let events = policy::Events::new(framework, &deciding.policies())?;
             if is_for_the_core(scenario, deciding, framework) {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use catapults_compiler::framework::{Event, Framework, Move, Stage};
 use catapults_compiler::interp::{Application, Machine, Position, RunningSet, Stop, ThreadId, Variables};
 use catapults_compiler::policy::{AttributeId, Entity, Handler, ImportId, Policy, StateClass, ThreadImportId, Type};
+use catapults_compiler::scenario::Nodes;
 use catapults_compiler::verify::Verified;
 use catapults_compiler::vocabulary::Value;
 
@@ -67,6 +68,9 @@ pub trait Runner {
     /// Takes the threads that were sent to nodes since the last call, each with its processor.
     fn take_sent(&mut self) -> Vec<(ThreadId, usize)>;
 
+    /// Says of which families the nodes are that will come, in order. Those that come later are of the last one.
+    fn expect_nodes(&mut self, nodes: &[Nodes]);
+
     /// Adds a processor as a node, with its properties, before its `arrival` is raised.
     fn add_node(&mut self, processor: usize) -> Result<(), Stop>;
 
@@ -128,7 +132,9 @@ impl Events {
     pub(super) fn new(framework: &Framework, policies: &[&Policy]) -> Result<Events, String> {
         let timers = policies.iter().flat_map(|policy| policy.timers());
         let met = framework.as_met(timers, policies.iter().any(|policy| policy.has_nodes()));
-        let names: Vec<String> = met.events.iter().map(|event: &Event| event.name.clone()).collect();
+        // A host that takes no processor from a thread, and whose threads never wait, raises neither of these.
+        let unraised = met.unraised.iter().filter(|event| ["switch_out", "event_raised"].contains(&&*event.name));
+        let names: Vec<String> = met.events.iter().chain(unraised).map(|event: &Event| event.name.clone()).collect();
         let find = |name: &str| {
             let place = names.iter().position(|one| one == name)?;
             u16::try_from(place).ok().map(EventId)
@@ -207,6 +213,8 @@ pub struct Interpreted<'a> {
     total: i64,
     load: Option<AttributeId>,
     number: Option<AttributeId>,
+    /// See [`Runner::expect_nodes`].
+    nodes: Vec<Nodes>,
     has_timers: bool,
     /// See [`Events::can_switch_to`].
     can_be_asked: bool,
@@ -243,6 +251,7 @@ impl<'a> Interpreted<'a> {
             total: 0,
             load: property("load"),
             number: property("number"),
+            nodes: Vec::new(),
             has_timers: policy.timers().next().is_some(),
             can_be_asked: events.can_switch_to,
         }
@@ -409,9 +418,24 @@ impl Runner for Interpreted<'_> {
         sent.filter_map(|(thread, node)| Some((thread, node.node()? as usize))).collect()
     }
 
+    fn expect_nodes(&mut self, nodes: &[Nodes]) {
+        self.nodes = nodes.to_vec();
+    }
+
     fn add_node(&mut self, processor: usize) -> Result<(), Stop> {
         let node = Self::node(processor);
         self.machine.spawn(node)?;
+        let mut before = 0;
+        let of = self.nodes.iter().find(|nodes| {
+            before += nodes.count as usize;
+            processor < before
+        });
+        if let (Some(nodes), Some(families)) = (of.or(self.nodes.last()), &self.policy.families) {
+            self.machine.set_property(node, families.of_node, Value::Int(nodes.family as i64))?;
+            for (property, value) in &nodes.properties {
+                self.machine.set_property(node, *property, *value)?;
+            }
+        }
         if let Some(number) = self.number {
             self.machine.set_property(node, number, Value::Int(processor as i64))?;
         }

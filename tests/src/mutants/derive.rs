@@ -289,6 +289,7 @@ fn oppose(expression: &mut Expression) -> bool {
         | ExpressionKind::Place(_)
         | ExpressionKind::Size(_)
         | ExpressionKind::In(..)
+        | ExpressionKind::Is(..)
         | ExpressionKind::Verbatim { .. }
         | ExpressionKind::Lost => false,
     }

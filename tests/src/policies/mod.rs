@@ -1,10 +1,13 @@
 //! Random schedulers, as source text: well-typed, and good often enough to be accepted.
 
 mod expressions;
+mod families;
 mod links;
 mod nodes;
 mod relations;
 mod statements;
+
+pub use families::in_families;
 
 use std::fmt::Write;
 
@@ -13,21 +16,34 @@ use catapults_compiler::framework::{Absent, Extent, Feature, Framework};
 
 /// A scheduler for the native framework. The same bytes give the same text; the fewer and smaller they are, the simpler it is.
 pub fn random(bytes: &[u8]) -> String {
-    written(bytes, &Feature::ALL, &|_| true, &[])
+    written(bytes, &Feature::ALL, &|_| true, &[], SOME_HAVE_NODES)
 }
 
 /// A scheduler for a framework, of what its dialect and its events allow.
 pub fn random_for(framework: &Framework, bytes: &[u8]) -> String {
+    with_nodes(framework, bytes, SOME_HAVE_NODES)
+}
+
+/// In how many of a hundred, if the dialect has nodes.
+const SOME_HAVE_NODES: usize = 25;
+
+fn with_nodes(framework: &Framework, bytes: &[u8], chance: usize) -> String {
     let features: Vec<Feature> = framework.dialect.features.iter().copied().collect();
     let known = ["newthread", "schedule", "switch_out", "event_raised"];
     let of_all = framework.events.iter().filter(|event| event.extent == Extent::Any); // these have no nodes
     let required = of_all.filter(|event| matches!(event.absent, Absent::Required));
     let others: Vec<&str> = required.map(|event| event.name.as_str()).filter(|name| !known.contains(name)).collect();
-    written(bytes, &features, &|name| framework.events.iter().any(|event| event.name == name), &others)
+    written(bytes, &features, &|name| framework.events.iter().any(|event| event.name == name), &others, chance)
 }
 
 /// `others`: events that every policy must handle, and that make a thread ready.
-fn written(bytes: &[u8], features: &[Feature], has: &dyn Fn(&str) -> bool, others: &[&str]) -> String {
+fn written(
+    bytes: &[u8],
+    features: &[Feature],
+    has: &dyn Fn(&str) -> bool,
+    others: &[&str],
+    chance_of_nodes: usize,
+) -> String {
     let mut choices = Choices::new(bytes);
     let mut writer = Writer {
         features,
@@ -43,6 +59,7 @@ fn written(bytes: &[u8], features: &[Feature], has: &dyn Fn(&str) -> bool, other
         links: false,
         next: false,
         nodes: None,
+        chance_of_nodes,
         choices: &mut choices,
     };
     writer.scheduler();
@@ -72,6 +89,8 @@ struct Writer<'a, 'b> {
     next: bool,
     /// Of a policy that has an instance for each node.
     nodes: Option<nodes::Nodes>,
+    /// In how many of a hundred policies there are nodes, if the dialect has them.
+    chance_of_nodes: usize,
 }
 
 /// What can be said at a point of a handler.
@@ -117,7 +136,7 @@ impl Writer<'_, '_> {
         self.line("  function bool old(t, int least) { if (t.a > least) { t.b++; return true; } else if (gb) return t.c; return t.ti > t.b; }");
         let (time, float) = (part(times, " time gt default 5us;"), part(floats, " float gf default -2.5e-3;"));
         self.line(&format!("  imports {{ int gi default 0; bool gb default true;{time}{float} }}"));
-        if self.choices.chance(25) && self.may(Feature::Nodes) {
+        if self.choices.chance(self.chance_of_nodes) && self.may(Feature::Nodes) {
             self.declare_nodes();
         }
         self.links = self.nodes.is_none() && self.choices.chance(40);

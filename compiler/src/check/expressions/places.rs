@@ -176,6 +176,13 @@ impl Lowering<'_, '_> {
         match self.symbols.find(&name.text) {
             Some((Symbol::Variable(first), declared)) => {
                 let variable = self.policy.variables.get(first.0)?;
+                if self.symbols.is_unlisted(name) {
+                    let title = format!("the family does not list the global variable `{}`", name.text);
+                    let unlisted = Diagnostic::error("E0338", title, name.at, "not seen here");
+                    let list = format!("list it: `global {{ {} {}; }}`", variable.ty.word(), name.text);
+                    self.diagnostics.push(unlisted.related(declared, "declared here").help(list));
+                    return None;
+                }
                 if self.reach == Reach::Shared && !variable.global {
                     self.out_of_reach(name, declared, Entity::Thread);
                     return None;
@@ -209,6 +216,14 @@ impl Lowering<'_, '_> {
                     .push(diagnostic.related(at, "declared here").help("call it: write its arguments in parentheses"));
                 None
             }
+            Some((Symbol::Family(_), at)) => {
+                let title = format!("`{}` is a family of nodes, not a value", name.text);
+                let family = Diagnostic::error("E0309", title, name.at, "expected a value").related(at, "named here");
+                let help =
+                    format!("write `n is {}` to ask of a node, or `|{}|` for how many there are", name.text, name.text);
+                self.diagnostics.push(family.help(help));
+                None
+            }
             Some((Symbol::Constant(_), _)) => None,
             None if self.means_none(name) => {
                 let diagnostic = Diagnostic::error("E0309", "`none` is not a value", name.at, "means no thread");
@@ -217,7 +232,7 @@ impl Lowering<'_, '_> {
                 None
             }
             None => {
-                let fits = |symbol| !matches!(symbol, Symbol::Container(_) | Symbol::Function(_));
+                let fits = |symbol| !matches!(symbol, Symbol::Container(_) | Symbol::Function(_) | Symbol::Family(_));
                 self.symbols.unknown(name, Wanted::Variable, Some(self.scope), fits, self.diagnostics);
                 None
             }
@@ -284,7 +299,11 @@ impl Lowering<'_, '_> {
                 None
             }
             Some((
-                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Function(_)),
+                symbol @ (Symbol::Constant(_)
+                | Symbol::Variable(_)
+                | Symbol::Import(_)
+                | Symbol::Function(_)
+                | Symbol::Family(_)),
                 at,
             )) => {
                 let title = format!("`{}` is {}, not a thread", name.text, symbol.described());
@@ -348,7 +367,11 @@ impl Lowering<'_, '_> {
                 Some(id)
             }
             Some((
-                symbol @ (Symbol::Constant(_) | Symbol::Variable(_) | Symbol::Import(_) | Symbol::Function(_)),
+                symbol @ (Symbol::Constant(_)
+                | Symbol::Variable(_)
+                | Symbol::Import(_)
+                | Symbol::Function(_)
+                | Symbol::Family(_)),
                 at,
             )) => {
                 let title = format!("`{}` is {}, not a container", name.text, symbol.described());

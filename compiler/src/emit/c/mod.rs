@@ -66,6 +66,7 @@ impl Language for C {
             loaded: described,
             hierarchies: described,
             nodes: described,
+            families: false,
             timers: true,
             verbatim: true,
             most_containers: self.host.contract.most_containers(),

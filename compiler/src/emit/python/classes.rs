@@ -8,7 +8,8 @@ use super::{Unit, string};
 use crate::emit::python::expression::literal;
 use crate::emit::shape::Shape;
 use crate::policy::{
-    Container, ContainerKind, Element, Entity, Handler, Import, Owner, SortKey, StateClass, Type, Value,
+    AttributeId, Container, ContainerKind, Element, Entity, Family, Handler, Import, Owner, SortKey, StateClass, Type,
+    Value,
 };
 
 impl Unit<'_> {
@@ -99,6 +100,7 @@ impl Unit<'_> {
             head.push_str(&imported);
             rows.extend(defaults);
         }
+        head.push_str(&self.families());
         let given = if nodes { format!("(self, nodes: {})", self.names.shared) } else { "(self)".to_owned() };
         let heading = if nodes { "The scheduler of a node." } else { "The scheduler." };
         let mut text = kept(&self.names.scheduler.clone(), "Scheduler", heading, &head, &rows)
@@ -106,6 +108,26 @@ impl Unit<'_> {
             .replace("__init__(id)", "__init__()");
         text.push_str(&self.handlers(false));
         text
+    }
+
+    /// The names of the families, and which members say of which a node, and the node of a scheduler, is.
+    fn families(&self) -> String {
+        let Some(families) = &self.policy.families else { return String::new() };
+        let Some(here) = families.here else { return String::new() };
+        let all = |parts: Vec<String>| match parts.as_slice() {
+            [only] => format!("({only},)"),
+            parts => format!("({})", parts.join(", ")),
+        };
+        let names = all(families.names(self.policy).map(string).collect());
+        let told = |family: &Family| {
+            let property = |id: &AttributeId| &self.policy.attributes[id.0];
+            let told = family.properties.iter().map(property);
+            all(told.map(|it| format!("({}, {})", string(&it.name), string(it.ty.word()))).collect())
+        };
+        let told = all(families.all.iter().map(told).collect());
+        let (here, node) = (&self.names.variables[here.0], &self.names.attributes[families.of_node.0]);
+        let (here, node) = (string(here), string(node));
+        format!("    FAMILIES = {names}\n    PROPERTIES = {told}\n    FAMILY = {here}\n    FAMILY_OF_NODE = {node}\n")
     }
 
     /// Which policy it is, and where its handlers begin: for those who ask why something was decided.

@@ -33,6 +33,7 @@ impl Language for Python {
             loaded: false,
             hierarchies: false,
             nodes: true,
+            families: true,
             timers: false,
             verbatim: false,
             most_containers: usize::MAX,

@@ -62,6 +62,9 @@ const ENTITY: &[&str] =
 
 /// The members of the classes from which schedulers are derived.
 const SCHEDULER: &[&str] = &[
+    "FAMILIES",
+    "FAMILY",
+    "FAMILY_OF_NODE",
     "IMPORTS",
     "LINES",
     "NAME",

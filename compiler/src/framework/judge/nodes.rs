@@ -55,7 +55,7 @@ fn listed(framework: &Framework, diagnostics: &mut Diagnostics) {
         "an event of a node that comes, which `nodes` in its dialect asks for"
     } else if !listed && of_nodes.is_some() {
         "`nodes` in its dialect, which its events of nodes ask for"
-    } else if !listed && !framework.properties.is_empty() {
+    } else if !listed && (!framework.properties.is_empty() || framework.tells_any_property) {
         "`nodes` in its dialect, which its properties of nodes ask for"
     } else {
         return;

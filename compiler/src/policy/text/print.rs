@@ -64,6 +64,16 @@ pub fn print(policy: &Policy) -> String {
             line(&mut out, format_args!("{word} {name}{length}: {ty} = {initial}"));
         }
     }
+    if let Some(families) = &policy.families {
+        for family in in_section(&families.all, &mut out) {
+            let (constant, variable) = (&names.constants[family.number.0], &names.variables[family.count.0]);
+            let told: Vec<&str> = family.properties.iter().map(|id| names.attributes[id.0].as_str()).collect();
+            let told = if told.is_empty() { String::new() } else { format!(" tells {}", told.join(", ")) };
+            line(&mut out, format_args!("family {constant} counted {variable}{told}"));
+        }
+        let here = families.here.map(|here| format!(" here {}", names.variables[here.0])).unwrap_or_default();
+        line(&mut out, format_args!("families told {}{here}", names.attributes[families.of_node.0]));
+    }
     for container in in_section(&policy.containers, &mut out) {
         if let Some((length, _)) = array(container.element, &policy.containers, container) {
             container_line(&mut out, container, &length, &names);

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod expressions;
+mod families;
 mod links;
 mod statements;
 
@@ -319,6 +320,7 @@ impl Reader {
             imports: Vec::new(),
             variables: Vec::new(),
             containers: Vec::new(),
+            families: None,
             events: Vec::new(),
             queries: Vec::new(),
         };
@@ -422,6 +424,7 @@ impl Reader {
         for (index, import) in policy.imports.iter().enumerate() {
             self.globals.declare(&import.name, Name::Import(ImportId(index), import.ty));
         }
+        policy.families = self.families()?;
         loop {
             let nodes = self.accept_word("nodes");
             if !nodes && !self.accept_word("container") {

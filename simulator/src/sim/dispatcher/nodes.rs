@@ -1,6 +1,7 @@
 //! Policies with nodes: each processor is a node with its own instance.
 
 use catapults_compiler::interp::ThreadId;
+use catapults_compiler::scenario::Nodes;
 
 use super::super::policy::Runner;
 use super::super::record::Kind;
@@ -8,6 +9,11 @@ use super::books::{Book, State};
 use super::{Dispatcher, Done};
 
 impl<R: Runner> Dispatcher<'_, R> {
+    /// Says of which families the nodes are that will come, in order.
+    pub fn expect_nodes(&mut self, nodes: &[Nodes]) {
+        self.schedulers[0].runner.expect_nodes(nodes);
+    }
+
     pub(super) fn arrives(&mut self, processor: usize) -> Done {
         let arrival = self.events.arrival.ok_or_else(|| self.misuse("there is no event `arrival`"))?;
         self.schedulers[0].runner.add_node(processor).map_err(|stop| self.out(arrival, stop))?;
@@ -33,8 +39,11 @@ impl<R: Runner> Dispatcher<'_, R> {
     pub(super) fn departs(&mut self) -> Done {
         let last = self.processors.len() - 1;
         if let Some(turn) = self.processors[last].turn {
-            self.raise(self.under(turn), last, self.events.switch_out, &[turn])?;
-            self.note_moved(last, turn, Kind::SwitchedOut, self.events.switch_out);
+            let (under, switch_out) = (self.under(turn), self.events.switch_out);
+            if self.schedulers[under].runner.handles(switch_out) {
+                self.raise(under, last, switch_out, &[turn])?;
+            }
+            self.note_moved(last, turn, Kind::SwitchedOut, switch_out);
             self.vacate(last, true)?;
         }
         if !self.has_nodes {
