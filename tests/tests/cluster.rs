@@ -60,7 +60,7 @@ struct Dask {
 
 impl Host for Dask {
     type Built = PathBuf;
-    const FOLDERS: &'static [&'static str] = &[];
+    const FOLDERS: &'static [&'static str] = &["tests/figures/distrib", "examples/mixed_cluster"];
     const WRITTEN: usize = 25;
     const RANDOM: u64 = 40;
     const PROGRAMS: u64 = 4;

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import dask
 
-from catapults_dask import pinned
+from catapults_dask import families, pinned
+from catapults_dask.families import Resources
 from catapults_dask.modules import load
 from catapults_dask.policy import Scheduler
 from catapults_dask.steps import Steps
@@ -39,7 +40,7 @@ GRACE = 5
 def main() -> None:
     parser = argparse.ArgumentParser(prog="catapults-dask", description="A Dask cluster under a policy.")
     parser.add_argument("policy", help="what `catapults build --framework dask` has made")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="how many, of one thread each")
+    parser.add_argument("--workers", default="", help="how many, of one thread each; by default, one for each processor, or for each family")
     parser.add_argument("--address-to", type=int, default=1, help="the descriptor that gets the scheduler's address")
     parser.add_argument("--no-ahead", action="store_true", help="no worker gets a task before it is done with another")
     parser.add_argument("--trace", metavar="FILE", help="where to record who computed what, when, and why")
@@ -47,13 +48,27 @@ def main() -> None:
     try:
         pinned.check()
         policy = load(arguments.policy)
+        workers = wanted(policy, arguments.workers)
         trace = recorder(arguments.trace, arguments.policy, policy) if arguments.trace is not None else None
         # Of tests alone. What tasks start does not write there.
         written = os.environ.pop("CATAPULTS_DASK_STEPS", "")
         steps = Steps(written) if written else None
     except (pinned.Unsuitable, ValueError, OSError) as wrong:
         sys.exit(f"catapults-dask: {wrong}")
-    sys.exit(asyncio.run(serve(policy, arguments.workers, arguments.address_to, not arguments.no_ahead, trace, steps)))
+    sys.exit(asyncio.run(serve(policy, workers, arguments.address_to, not arguments.no_ahead, trace, steps)))
+
+
+def wanted(policy: type[Scheduler], written: str) -> list[Resources]:
+    """The workers that there are to be."""
+    if not written and policy.FAMILIES:
+        try:
+            return families.workers(policy, "; ".join(f"{name}=1" for name in policy.FAMILIES))
+        except ValueError as wrong:
+            raise ValueError(f"set CATAPULTS_DASK_WORKERS: there is one worker of each family otherwise, and {wrong}") from None
+    try:
+        return families.workers(policy, written or str(os.cpu_count() or 1))
+    except ValueError as wrong:
+        raise ValueError(f"CATAPULTS_DASK_WORKERS is `{written}`: {wrong}") from None
 
 
 def recorder(path: str, file: str, policy: type[Scheduler]) -> Trace:
@@ -64,7 +79,7 @@ def recorder(path: str, file: str, policy: type[Scheduler]) -> Trace:
 
 
 async def serve(
-    policy: type[Scheduler], workers: int, address_to: int, ahead: bool, trace: Trace | None, steps: Steps | None
+    policy: type[Scheduler], workers: list[Resources], address_to: int, ahead: bool, trace: Trace | None, steps: Steps | None
 ) -> str | None:
     """Returns what is wrong."""
     from catapults_dask.scheduler import PolicyScheduler
@@ -76,8 +91,8 @@ async def serve(
     options = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     made = PolicyScheduler(policy, ahead=ahead, trace=trace, steps=steps, host="127.0.0.1", port=0, **options)
     async with made as scheduler:
-        keepers = [asyncio.create_task(keep(scheduler, number)) for number in range(workers)]
-        while len(scheduler.workers) < workers and not ended.is_set() and not any(map(asyncio.Task.done, keepers)):
+        keepers = [asyncio.create_task(keep(scheduler, number, resources)) for number, resources in enumerate(workers)]
+        while len(scheduler.workers) < len(workers) and not ended.is_set() and not any(map(asyncio.Task.done, keepers)):
             await asyncio.sleep(0.02)
         came = bool(scheduler.workers)
         if came:
@@ -107,12 +122,13 @@ def watch(ended: Callable[[], object]) -> None:
     os._exit(1)
 
 
-async def keep(scheduler: PolicyScheduler, number: int) -> None:
+async def keep(scheduler: PolicyScheduler, number: int, resources: Resources) -> None:
     """Keeps a worker there: one that ends is followed by another, unless none has ever come."""
     failures = 0
     while scheduler.came or failures < MOST_FAILURES:
+        given = [f"{name}={value}" for name, value in resources.items()]
         worker = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "catapults_dask.worker", scheduler.address, stdin=asyncio.subprocess.DEVNULL
+            sys.executable, "-m", "catapults_dask.worker", scheduler.address, *given, stdin=asyncio.subprocess.DEVNULL
         )
         try:
             status = await worker.wait()

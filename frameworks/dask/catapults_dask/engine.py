@@ -74,17 +74,21 @@ class Engine:
         if self.single is not None and hasattr(self.single.instance, "init"):
             self.raised(self.single, "init")
 
-    def arrive(self, name: str) -> None:
-        """A worker has come."""
+    def arrive(self, name: str, family: int = 0, properties: dict[str, Any] | None = None) -> None:
+        """A worker has come: of the family with this number, if there are families, with these properties."""
         number = heapq.heappop(self.free) if self.free else len(self.places)
         node: Any = self.nodes.NODE(number) if self.nodes else None
         view = self.single or View(self.policy(self.nodes), number)
+        if self.policy.FAMILIES:
+            setattr(view.instance, self.policy.FAMILY, family)
         place = self.places[name] = Place(name, number, view, node)
         self.by_load.put(place)
         if self.nodes is not None:
             self.by_node[node] = place
             if self.fifo is None:
                 self.say(node, "number", number)
+                for told, value in {**(properties or {}), "family": family}.items():
+                    self.say(node, told, value)
                 self.raised(None, "arrival", node)
                 if self.fifo is None and hasattr(view.instance, "init"):
                     self.raised(view, "init")

@@ -168,5 +168,11 @@ class Scheduler(Once):
     NAME: ClassVar[str] = ""
     SOURCE: ClassVar[str] = ""
     LINES: ClassVar[dict[str, int]] = {}
+    #: The families of nodes, and what nodes of each tell of themselves, with types. Which one a scheduler is of, and a node, is the number in
+    #: these members.
+    FAMILIES: ClassVar[tuple[str, ...]] = ()
+    PROPERTIES: ClassVar[tuple[tuple[tuple[str, str], ...], ...]] = ()
+    FAMILY: ClassVar[str] = ""
+    FAMILY_OF_NODE: ClassVar[str] = ""
     THREAD: ClassVar[type[Thread]]
     NODES: ClassVar[type[Nodes] | None] = None

@@ -13,6 +13,7 @@ from distributed.scheduler import DEFAULT_EXTENSIONS, Scheduler, TaskState, Work
 
 from catapults_dask.ahead import PATIENCE, Ahead
 from catapults_dask.engine import Engine
+from catapults_dask.families import Unknown, told
 from catapults_dask.policy import Scheduler as Policy
 from catapults_dask.steps import Steps
 from catapults_dask.trace import Trace
@@ -94,7 +95,11 @@ class PolicyScheduler(Scheduler):
             logger.error("worker %s has %d threads; a policy decides for workers with one", ws.address, ws.nthreads)
         elif ws.address not in self.engine.places:
             self.came = True
-            self.engine.arrive(ws.address)
+            try:
+                family, properties = told(self.engine.policy, dict(ws.resources))
+                self.engine.arrive(ws.address, family, properties)
+            except Unknown as wrong:
+                logger.error("worker %s gets no tasks: %s", ws.address, wrong)
         self.wake()
         return {}
 

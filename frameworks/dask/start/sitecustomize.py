@@ -18,9 +18,7 @@ def start() -> None:
     if "CATAPULTS_DASK_POLICY" not in os.environ or importlib.util.find_spec("distributed") is None:
         return
     policy = os.environ.pop("CATAPULTS_DASK_POLICY")
-    workers = os.environ.get("CATAPULTS_DASK_WORKERS") or str(os.cpu_count() or 1)
-    if not workers.isdecimal() or int(workers) == 0:
-        refuse(f"CATAPULTS_DASK_WORKERS is `{workers}`: write a whole number from 1, how many workers there are to be")
+    workers = os.environ.get("CATAPULTS_DASK_WORKERS") or ""
     ahead = os.environ.get("CATAPULTS_DASK_AHEAD") or "1"
     if ahead not in ("0", "1"):
         refuse(f"CATAPULTS_DASK_AHEAD is `{ahead}`: write 0 if no worker is to get a task before it is done with another, else 1")

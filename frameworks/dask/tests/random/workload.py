@@ -36,7 +36,7 @@ class Cluster:
         if action == "come" and len(self.computing) < MOST_WORKERS or not self.computing:
             self.workers += 1
             self.computing[str(self.workers)] = []
-            engine.arrive(str(self.workers))
+            self.arrive(str(self.workers))
         elif action == "go":
             name = rng.choice(list(self.computing))
             engine.depart(name)
@@ -59,6 +59,15 @@ class Cluster:
                     self.computing[name].remove(key)
                     engine.take_back(key)
         engine.refused.clear()
+
+    def arrive(self, name: str) -> None:
+        policy, rng = self.engine.policy, self.rng
+        if not policy.FAMILIES:
+            self.engine.arrive(name)
+            return
+        family = rng.randrange(len(policy.FAMILIES))
+        told = {property: rng.randrange(-2, 200) for property, type in policy.PROPERTIES[family]}
+        self.engine.arrive(name, family, told)
 
     def submit(self) -> None:
         kind = self.rng.choice(("short", "short", "other"))
