@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, reason = "a test that cannot go on says so by panicking")]
 
+use catapults_tests::admission::servers::Servers;
 use catapults_tests::admission::{Admission, Decided};
 use catapults_tests::differential::number;
 
@@ -16,4 +17,14 @@ fn admitted_threads_are_never_late_and_none_is_refused_in_vain() {
     });
     println!("{decided:?}");
     assert!(decided.admitted > 20 && decided.refused > 20 && decided.ratio() > 1.15, "{decided:?}");
+}
+
+#[test]
+fn beside_a_server_no_admitted_thread_is_late() {
+    let (servers, first) = (Servers::new(), number("CATAPULTS_SEED", 1));
+    let admitted: usize = (first..first + SETS * number("CATAPULTS_ROUNDS", 1))
+        .map(|seed| servers.admit(seed).unwrap_or_else(|late| panic!("{late}")))
+        .sum();
+    println!("admitted {admitted}");
+    assert!(admitted > 400, "only {admitted} threads are admitted");
 }

@@ -4,6 +4,8 @@
 //! admits must never be late until all begins anew. Of whom it refuses, the exact analysis (`simulator/src/admission`, which `make theory`
 //! compares with an oracle) must say that a job of those admitted before, or its own, could be late.
 
+pub mod servers;
+
 use catapults_compiler::compile;
 use catapults_compiler::framework::Framework;
 use catapults_compiler::policy::Policy;
