@@ -161,7 +161,7 @@ pub struct Explore {
     pub files: Vec<PathBuf>,
 }
 
-/// Format policies, hierarchies, scenarios and framework descriptions
+/// Format policies, families of nodes, hierarchies, scenarios and framework descriptions
 ///
 /// There is one style: two spaces of indentation, at most 120 characters in a line, comments where they are. Formatting
 /// never changes what a policy means, and formatting again changes nothing. A file that cannot be read is left alone.

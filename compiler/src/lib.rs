@@ -47,7 +47,9 @@ pub fn compile(source: &Source, framework: &Framework) -> Result<(Verified<Polic
         return Err(diagnostics);
     }
     syntax::functions_of_used(source, &framework.dialect, &mut tree, &mut diagnostics);
-    let verified = if tree.families.is_empty() {
+    let verified = if tree.lost.families {
+        None
+    } else if tree.families.is_empty() {
         let policy = check::check(source, &tree, framework, &mut diagnostics);
         policy.and_then(|policy| verify::verify(policy, framework, &mut diagnostics))
     } else {

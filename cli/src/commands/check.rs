@@ -177,7 +177,7 @@ impl Left {
         {
             let place = match first.remark.primary.0.line {
                 0 => format!("{}, in a handler of the framework", source.name),
-                line => format!("{}:{line}", source.name),
+                line => format!("{}:{line}", source.file(first.remark.primary.0.start).name),
             };
             self.first = format!("{} ({place})", first.tested);
         }

@@ -124,7 +124,7 @@ fn show(console: &Console, before: &Source, after: &str) -> Result<(), Failure> 
     console.result(&shown)
 }
 
-/// The file, or all policies, hierarchies, scenarios and descriptions in and below the folder.
+/// The file, or all policies, families, hierarchies, scenarios and descriptions in and below the folder.
 fn gather(given: &Path) -> Result<Vec<PathBuf>, Failure> {
     let metadata = fs::metadata(given).map_err(|error| unreadable(given, &error))?;
     if metadata.is_dir() {

@@ -23,7 +23,13 @@ pub(super) struct Missing<'a> {
     pub(super) queries: Vec<&'a Query>,
 }
 
-impl Missing<'_> {
+impl<'a> Missing<'a> {
+    /// What a scheduler lacks beside its families, and the rest. Without families, all is told as one.
+    pub(super) fn apart(self, families: bool) -> (Missing<'a>, Missing<'a>) {
+        let (of_nodes, others) = self.events.into_iter().partition(|event| families && event.is_global());
+        (Missing { events: of_nodes, queries: Vec::new() }, Missing { events: others, queries: self.queries })
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.events.is_empty() && self.queries.is_empty()
     }
@@ -32,6 +38,7 @@ impl Missing<'_> {
     pub(super) fn report(
         &self,
         source: &Source,
+        at: At,
         tree: &ast::Scheduler,
         framework: &Framework,
         policy: &Policy,
@@ -44,7 +51,7 @@ impl Missing<'_> {
         let (verb, them) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
         let title = format!("{} {verb} not handled", names.join(", "));
         let label = format!("framework `{}` requires {them}", framework.name);
-        let mut diagnostic = Diagnostic::error("E0307", title, tree.name.at, label);
+        let mut diagnostic = Diagnostic::error("E0307", title, at, label);
         for event in self.events.iter().filter(|event| !event.rules.is_empty()) {
             let rules: Vec<String> = event.rules.iter().map(|rule| rule.text(&event.parameters)).collect();
             diagnostic = diagnostic.note(format!("the type of `{}` is {{ {} }}", event.name, rules.join(" | ")));

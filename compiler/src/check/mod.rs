@@ -53,8 +53,13 @@ pub fn check(
     // The rest judges all handlers together, which makes no sense while some of them have errors.
     let sound = !diagnostics.has_errors();
     let complete = missing.is_empty();
-    if !complete {
-        diagnostics.push(missing.report(source, tree, framework, &policy));
+    // What a family lacks is told where it is named; what happens to nodes themselves is the scheduler's.
+    let (of_nodes, others) = missing.apart(tree.joined.is_some());
+    let named = tree.joined.as_ref().map_or(tree.name.at, |family| family.name.at);
+    for (missing, at) in [(of_nodes, tree.name.at), (others, named)] {
+        if !missing.is_empty() {
+            diagnostics.push(missing.report(source, at, tree, framework, &policy));
+        }
     }
     if !sound {
         return None;

@@ -39,6 +39,9 @@ pub fn unused(tree: &Scheduler, diagnostics: &mut Diagnostics) {
     for attribute in &tree.attributes {
         members.judge("attribute", &attribute.name, diagnostics);
     }
+    for property in &tree.properties {
+        members.judge("property", &property.name, diagnostics);
+    }
     for link in &tree.links {
         members.judge("threadref", link, diagnostics);
     }
@@ -147,6 +150,7 @@ impl<'a, 'd> Uses<'a, 'd> {
         }
         for container in &tree.nodes {
             container.length.iter().for_each(|length| self.expression(length));
+            self.members.read.extend(container.keys.iter().map(|key| key.attribute.text.as_str()));
         }
         for container in &tree.containers {
             container.length.iter().for_each(|length| self.expression(length));

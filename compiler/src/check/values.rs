@@ -20,7 +20,8 @@ pub(crate) struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(crate) fn new(framework: &'a Framework) -> Self {
-        const NOTHING: &ast::Lost = &ast::Lost { names: BTreeSet::new(), handlers: false, functions: false };
+        const NOTHING: &ast::Lost =
+            &ast::Lost { names: BTreeSet::new(), handlers: false, functions: false, families: false };
         Values { symbols: Symbols::new(framework, NOTHING), policy: super::nothing(framework) }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn compile(
     if diagnostics.has_errors() {
         return None;
     }
-    let mut said = said::Said::default();
+    let mut said = said::Said::new(tree);
     let mut policies = Vec::new();
     for family in tree::of_families(tree) {
         let mut of_family = Diagnostics::new();
@@ -43,13 +43,28 @@ pub(crate) fn compile(
             check::unused(&family.tree, &mut of_family);
         }
         said.add(source, of_family);
-        let tree::WithFamily { name, own, .. } = family;
-        policies.extend(verified.map(|verified| OfFamily { verified, name: name.text, at: name.at, own }));
+        policies.extend(verified.map(|verified| {
+            let own = family.own(verified.policy());
+            OfFamily { verified, name: family.name.text, at: family.name.at, own }
+        }));
     }
-    diagnostics.append(said.together());
+    let mut of_all = Diagnostics::new();
+    if policies.len() == tree.families.len() {
+        check::unused(&tree::with_all(tree), &mut of_all);
+    }
+    diagnostics.append(said.together(&of_all));
     if diagnostics.has_errors() || policies.len() < tree.families.len() {
         return None;
     }
     agreement::check_policies(tree, &policies, diagnostics);
-    if diagnostics.has_errors() { None } else { verify::join_families(&policies, framework) }
+    if diagnostics.has_errors() {
+        return None;
+    }
+    match verify::join_families(&policies, framework) {
+        Ok(joined) => joined,
+        Err(unlike) => {
+            diagnostics.push(agreement::not_the_same(&unlike));
+            None
+        }
+    }
 }

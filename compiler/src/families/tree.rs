@@ -1,9 +1,12 @@
 //! A scheduler together with one of its families, as one tree.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::framework::covers;
+use crate::policy::{Element, Policy};
 use crate::syntax::ast::{Handler, Joined, Name, Scheduler, Variable};
+use crate::verify::Own;
 use crate::vocabulary::At;
 
 /// A scheduler with one of its families.
@@ -12,19 +15,68 @@ pub(super) struct WithFamily {
     pub name: Name,
     /// Both.
     pub tree: Scheduler,
-    /// The constants, variables and containers that the family declares.
-    pub own: BTreeSet<String>,
+    /// How many constants, variables and containers the scheduler declares before those of the family, and how many these are.
+    declared: [(usize, usize); 3],
+}
+
+impl WithFamily {
+    /// Which parts of its policy are the family's own.
+    pub fn own(&self, policy: &Policy) -> Own {
+        let [constants, variables, containers] = self.declared;
+        Own {
+            constants: elements(constants, policy.constants.iter().map(|one| one.element)),
+            variables: elements(variables, policy.variables.iter().map(|one| one.element)),
+            containers: elements(containers, policy.containers.iter().map(|one| one.element)),
+        }
+    }
+}
+
+/// The places of the elements of some declarations, behind those of others.
+fn elements((before, own): (usize, usize), all: impl Iterator<Item = Option<Element>>) -> Range<usize> {
+    let mut firsts: Vec<usize> = Vec::new();
+    let mut end = 0;
+    for (place, element) in all.enumerate() {
+        if element.is_none_or(|element| element.index == 0) {
+            firsts.push(place);
+        }
+        end = place + 1;
+    }
+    let place = |declaration: usize| firsts.get(declaration).copied().unwrap_or(end);
+    place(before)..place(before + own)
 }
 
 /// All of them, in order.
 pub(super) fn of_families(tree: &Scheduler) -> Vec<WithFamily> {
     let files = tree.families.iter().filter_map(|family| Some((&family.name, &**family.tree.as_ref()?)));
-    files.map(|(name, file)| WithFamily { name: name.clone(), tree: with(tree, name, file), own: own(file) }).collect()
+    let with_family = |(name, file): (&Name, &Scheduler)| WithFamily {
+        name: name.clone(),
+        tree: with(tree, name, file),
+        declared: [
+            (tree.constants.len(), file.constants.len()),
+            (tree.variables.len(), file.variables.len()),
+            (tree.containers.len(), file.containers.len()),
+        ],
+    };
+    files.map(with_family).collect()
 }
 
-fn own(family: &Scheduler) -> BTreeSet<String> {
-    let values = family.constants.iter().chain(&family.variables).map(|variable| &variable.name);
-    values.chain(family.containers.iter().map(|container| &container.name)).map(|name| name.text.clone()).collect()
+/// The scheduler with all of its families at once, to find out what none of them uses.
+pub(super) fn with_all(tree: &Scheduler) -> Scheduler {
+    let mut all = tree.clone();
+    all.properties = properties(tree);
+    for file in tree.families.iter().filter_map(|family| family.tree.as_ref()) {
+        add(&mut all.attributes, &file.attributes);
+        add(&mut all.thread_imports, &file.thread_imports);
+        add(&mut all.imports, &file.imports);
+        all.constants.extend(file.constants.iter().cloned());
+        all.enumerations.extend(file.enumerations.iter().cloned());
+        all.variables.extend(file.variables.iter().cloned());
+        all.containers.extend(file.containers.iter().cloned());
+        all.functions.extend(file.functions.iter().cloned());
+        all.handlers.extend(file.handlers.iter().cloned());
+        all.uses.extend(file.uses.iter().cloned());
+    }
+    all
 }
 
 /// The scheduler with a family: all that both declare, and the handlers of the scheduler where the family has none.
@@ -37,8 +89,6 @@ fn with(tree: &Scheduler, name: &Name, family: &Scheduler) -> Scheduler {
         unlisted: unlisted.filter(|name| !listed.contains(name.as_str())).collect(),
     };
     let mut with = tree.clone();
-    // What the framework requires and nobody handles is reported where the family is named.
-    with.name.at = name.at;
     with.closed = None;
     with.uses.extend(family.uses.iter().cloned());
     with.properties = properties(tree);
@@ -62,13 +112,10 @@ fn with(tree: &Scheduler, name: &Name, family: &Scheduler) -> Scheduler {
     with
 }
 
-/// Adds declarations that several files may repeat: [`super::agreement`] has seen that they agree.
+/// Adds declarations of another file, which may repeat what is there: [`super::agreement`] has seen that they agree.
 fn add(all: &mut Vec<Variable>, more: &[Variable]) {
-    for one in more {
-        if all.iter().all(|known| known.name.text != one.name.text) {
-            all.push(one.clone());
-        }
-    }
+    let before: BTreeSet<String> = all.iter().map(|known| known.name.text.clone()).collect();
+    all.extend(more.iter().filter(|one| !before.contains(&one.name.text)).cloned());
 }
 
 /// The properties of all families: the scheduler sees the nodes of each.

@@ -144,7 +144,7 @@ impl Step<'_, '_, '_> {
         for guard in &self.machine.verified.facts(statement.id).guards {
             let (Guard::Holds(container) | Guard::Vacant(container)) = guard;
             self.steps += cost::GUARD;
-            let mut places = self.containers(container, statement.at.line)?;
+            let mut places = self.containers(container, self.machine.verified.policy().line(statement))?;
             let empty = places.all(|place| self.machine.containers[place].is_empty());
             let holds = match guard {
                 Guard::Holds(_) => !empty,
@@ -152,7 +152,7 @@ impl Step<'_, '_, '_> {
             };
             if !holds {
                 let text = self.guard_text(statement, guard);
-                return Err(Stop::Guard { line: statement.at.line, text });
+                return Err(Stop::Guard { line: self.machine.verified.policy().line(statement), text });
             }
         }
         Ok(())
@@ -160,7 +160,7 @@ impl Step<'_, '_, '_> {
 
     /// The thread that a transfer, a send or a destruction takes.
     fn source(&mut self, source: &Source, statement: &Statement) -> Result<Slot, Stop> {
-        let line = statement.at.line;
+        let line = self.machine.verified.policy().line(statement);
         match source {
             Source::Container(container) => {
                 let first = self.containers(container, line)?.find_map(|place| self.machine.first(ContainerId(place)));
@@ -235,7 +235,10 @@ impl Step<'_, '_, '_> {
             return Ok(());
         }
         if !self.machine.verified.facts(statement.id).refile.contains(&container) {
-            return Err(unproved(statement.at.line, "the sorted container of the thread is among those expected"));
+            return Err(unproved(
+                self.machine.verified.policy().line(statement),
+                "the sorted container of the thread is among those expected",
+            ));
         }
         self.remove(slot);
         self.insert(slot, container);
@@ -405,7 +408,7 @@ impl Step<'_, '_, '_> {
 
     fn unproved_guard(&self, statement: &Statement, guard: &Guard) -> Stop {
         let text = self.guard_text(statement, guard);
-        unproved(statement.at.line, format!("it is not so that {text}"))
+        unproved(self.machine.verified.policy().line(statement), format!("it is not so that {text}"))
     }
 }
 

@@ -86,6 +86,26 @@ impl Statement {
         first.into_iter().chain(second)
     }
 
+    /// The same, to change them.
+    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
+        let (first, second) = match &mut self.kind {
+            StatementKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => (Some(body), None),
+            StatementKind::Verbatim { otherwise, .. } => (otherwise.as_mut(), None),
+            StatementKind::Loop { body, step, .. } => (Some(body), Some(step)),
+            StatementKind::Set { .. }
+            | StatementKind::Link { .. }
+            | StatementKind::Transfer { .. }
+            | StatementKind::Send { .. }
+            | StatementKind::Destroy { .. }
+            | StatementKind::Dispatch { .. }
+            | StatementKind::Return { .. }
+            | StatementKind::Leave { .. }
+            | StatementKind::Fail { .. } => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
     /// What it moves, and the destination if that is a container.
     pub fn moves(&self) -> Option<(&Source, Option<&ContainerRef>)> {
         match &self.kind {

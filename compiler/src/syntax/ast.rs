@@ -73,6 +73,8 @@ pub struct Lost {
     pub handlers: bool,
     /// Whether functions of used files are missing, of names that nobody knows.
     pub functions: bool,
+    /// Whether a family could not be read. What it would have handled and declared is not known.
+    pub families: bool,
 }
 
 /// What a file has in it.

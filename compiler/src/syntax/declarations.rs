@@ -53,7 +53,7 @@ impl Parser<'_> {
         }
         let closed = self.previous;
         if !self.is_end() {
-            self.after_the_end(closed);
+            self.after_the_end(closed, what);
             while !self.is_end() && !self.starts_part() {
                 self.advance();
             }
@@ -98,13 +98,13 @@ impl Parser<'_> {
         self.word().is_some_and(|word| PARTS.contains(&word))
     }
 
-    fn after_the_end(&mut self, closed: At) {
+    fn after_the_end(&mut self, closed: At, what: &str) {
         self.lost.handlers = true;
         let second = self.is_word("scheduler") || self.is_word("family");
         let title = if second {
             "a file holds one scheduler or family"
         } else {
-            "there is text after the end of the scheduler"
+            &format!("there is text after the end of {what}")
         };
         let help = if second {
             "move the second one to a file of its own"
@@ -115,7 +115,7 @@ impl Parser<'_> {
         };
         self.report(
             Diagnostic::error("E0110", title, self.token.at, "not part of it")
-                .related(closed, "the scheduler ends here")
+                .related(closed, format!("{what} ends here"))
                 .help(help),
         );
     }
@@ -162,7 +162,10 @@ impl Parser<'_> {
                 }
                 Some("global") => {
                     self.demand(Feature::Nodes, "variables that nodes share", start);
-                    self.section("the `global` section", |parser| parser.shared_datum(scheduler))
+                    self.section("the `global` section", |parser| match parser.no_constant_of_a_family(kind) {
+                        Some(reported) => Err(reported),
+                        None => parser.shared_datum(scheduler),
+                    })
                 }
                 Some("event") => self.handler(HandlerKind::Event).map(|handler| scheduler.handlers.extend(handler)),
                 Some("query") => self.handler(HandlerKind::Query).map(|handler| scheduler.handlers.extend(handler)),

@@ -58,8 +58,7 @@ impl Parser<'_> {
     // Production: families.
     pub(super) fn family_named(&mut self, scheduler: &mut Scheduler) -> Parse<()> {
         let read = self.family_and_path();
-        // One that could not be read might have had the handlers that seem to be missing.
-        self.lost.handlers |= read.is_err();
+        self.lost.families |= read.is_err();
         read.map(|family| scheduler.families.push(family))
     }
 
@@ -123,6 +122,20 @@ impl Parser<'_> {
         let title = format!("a family declares no {what}");
         let refused = Diagnostic::error("E0113", title, self.token.at, "not here");
         Some(self.report(refused.note("a thread can move to a node of another family")))
+    }
+
+    /// Refuses a constant in the `global` section of a family.
+    pub(super) fn no_constant_of_a_family(&mut self, kind: FileKind) -> Option<Reported> {
+        if kind != FileKind::Family || !self.is_word("const") && !self.is_word("enum") {
+            return None;
+        }
+        let title = "the `global` section of a family lists variables";
+        let constant = Diagnostic::error("E0113", title, self.token.at, "not a variable");
+        Some(
+            self.report(
+                constant.help("declare a constant of the family in `data`; those of the scheduler need no list"),
+            ),
+        )
     }
 
     /// A file that a scheduler names as a family.

@@ -3,12 +3,12 @@
 //! Each has been judged alone: on a node of its family, nothing else runs. A handler that all share stays as it is. Any
 //! other becomes a choice by the family of the node, so what is known of a statement in it is known as before.
 
-use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::framework::Framework;
 use crate::policy::{
-    At, Attribute, BinaryOperator, Block, Constant, Container, ContainerId, Element, Expression, Handler, Import,
-    Local, Owner, Place, Policy, Renumbering, Statement, StatementId, StatementKind, Type, Value, Variable, VariableId,
+    At, Attribute, BinaryOperator, Block, Constant, Container, ContainerId, Expression, Handler, Import, Local, Owner,
+    Place, Policy, Renumbering, Statement, StatementId, StatementKind, Type, Value, Variable, VariableId,
 };
 
 use super::{Facts, Guard, Left, Verified, walk};
@@ -22,13 +22,42 @@ pub struct OfFamily {
     pub name: String,
     /// Where it does.
     pub at: At,
-    /// The constants, variables and containers that it declares itself.
-    pub own: BTreeSet<String>,
+    /// What it declares itself.
+    pub own: Own,
 }
 
-/// The policy of all families, in the order of their numbers.
-pub fn join(families: &[OfFamily], framework: &Framework) -> Option<Verified<Policy>> {
-    let first = families.first()?.verified.policy();
+/// The places of what a family declares itself, in the lists of its policy. All else is the same in those of all families.
+#[derive(Clone, Debug)]
+pub struct Own {
+    /// Of constants.
+    pub constants: Range<usize>,
+    /// Of variables.
+    pub variables: Range<usize>,
+    /// Of containers.
+    pub containers: Range<usize>,
+}
+
+/// A handler that runs on no node, and is not the same with each family.
+#[derive(Clone, Debug)]
+pub struct Unlike {
+    /// The event.
+    pub event: String,
+    /// The handler.
+    pub at: At,
+}
+
+/// Whether some handler moves a thread into each container.
+pub fn fills(policy: &Policy) -> impl Iterator<Item = bool> {
+    let filled = walk::filled(policy);
+    (0..policy.containers.len()).map(move |index| filled.contains(&ContainerId(index)))
+}
+
+/// The policy of all families, in the order of their numbers. `None`: there is no family.
+///
+/// # Errors
+/// What happens to nodes themselves depends on families.
+pub fn join(families: &[OfFamily], framework: &Framework) -> Result<Option<Verified<Policy>>, Unlike> {
+    let Some(first) = families.first().map(|family| family.verified.policy()) else { return Ok(None) };
     let framework = &framework.as_met(first.timers(), true);
     let mut policy = Policy {
         constants: Vec::new(),
@@ -41,7 +70,9 @@ pub fn join(families: &[OfFamily], framework: &Framework) -> Option<Verified<Pol
         queries: Vec::new(),
         ..first.clone()
     };
-    let renumberings: Vec<Renumbering> = families.iter().map(|family| declare(&mut policy, family)).collect();
+    let mut shared = Shared::default();
+    let renumberings: Vec<Renumbering> =
+        families.iter().map(|family| declare(&mut policy, &mut shared, family)).collect();
     let here = VariableId(policy.variables.len());
     let (name, initial) = ("family".to_owned(), Value::Int(0));
     policy.variables.push(Variable { name, global: false, element: None, ty: Type::Int, initial });
@@ -57,6 +88,9 @@ pub fn join(families: &[OfFamily], framework: &Framework) -> Option<Verified<Pol
         let named = |policy: &Policy| policy.queries.iter().position(|handler| handler.name == query.name);
         queries.extend(Choice::of(families, &renumberings, named, |policy, it| &policy.queries[it]));
     }
+    if let Some(unlike) = events.iter().find(|choice| choice.head.global && choice.ways.len() > 1) {
+        return Err(Unlike { event: unlike.head.name.clone(), at: unlike.written });
+    }
     policy.events = events.iter().map(|choice| choice.handler(families, &policy)).collect();
     policy.queries = queries.iter().map(|choice| choice.handler(families, &policy)).collect();
     policy.number_statements();
@@ -71,59 +105,102 @@ pub fn join(families: &[OfFamily], framework: &Framework) -> Option<Verified<Pol
             left.push(one.clone());
         }
     }
-    Some(Verified { inner: policy, facts, left })
+    Ok(Some(Verified { inner: policy, facts, left }))
 }
 
 /// Adds what a family's policy declares, and is not there yet. What is the family's own has its name before it.
-fn declare(all: &mut Policy, family: &OfFamily) -> Renumbering {
-    let own = |name: &str| family.own.contains(Element::array(name));
-    let named = |name: &String| if own(name) { format!("{}_{name}", family.name) } else { name.clone() };
+fn declare(all: &mut Policy, shared: &mut Shared, family: &OfFamily) -> Renumbering {
     let policy = family.verified.policy();
+    let named = |name: &str| format!("{}_{name}", family.name);
     let mut numbers = Renumbering::default();
-    for constant in &policy.constants {
-        let one = Constant { name: named(&constant.name), ..constant.clone() };
-        let same = |known: &Constant| known.name == one.name;
-        numbers.constants.push(number(&mut all.constants, one.clone(), own(&constant.name), same));
+    let own = |range: &Range<usize>, place: usize| range.contains(&place);
+    for (place, constant) in policy.constants.iter().enumerate() {
+        let own = own(&family.own.constants, place);
+        let name = if own { named(&constant.name) } else { constant.name.clone() };
+        let one = Constant { name, ..constant.clone() };
+        numbers.constants.push(number(&mut all.constants, &mut shared.constants, one, own));
     }
     for attribute in &policy.attributes {
         let same = |known: &Attribute| (known.of, &known.name) == (attribute.of, &attribute.name);
-        numbers.attributes.push(number(&mut all.attributes, attribute.clone(), false, same));
+        numbers.attributes.push(found(&mut all.attributes, attribute, same));
     }
     for import in &policy.thread_imports {
         let same = |known: &Import| known.name == import.name;
-        numbers.thread_imports.push(number(&mut all.thread_imports, import.clone(), false, same));
+        numbers.thread_imports.push(found(&mut all.thread_imports, import, same));
     }
     for import in &policy.imports {
         let same = |known: &Import| known.name == import.name;
-        numbers.imports.push(number(&mut all.imports, import.clone(), false, same));
+        numbers.imports.push(found(&mut all.imports, import, same));
     }
-    for variable in &policy.variables {
-        let one = Variable { name: named(&variable.name), ..variable.clone() };
-        let same = |known: &Variable| known.name == one.name;
-        numbers.variables.push(number(&mut all.variables, one.clone(), own(&variable.name), same));
+    for (place, variable) in policy.variables.iter().enumerate() {
+        let own = own(&family.own.variables, place);
+        let name = if own { named(&variable.name) } else { variable.name.clone() };
+        let one = Variable { name, ..variable.clone() };
+        numbers.variables.push(number(&mut all.variables, &mut shared.variables, one, own));
     }
-    for container in &policy.containers {
-        let own = container.owner == Owner::Policy && own(&container.name);
+    for ((place, container), fills) in policy.containers.iter().enumerate().zip(fills(policy)) {
+        let one = numbers.declared(container);
+        // One that the framework lends may be used by one family alone.
+        if container.owner == Owner::Framework {
+            let same = |known: &Container| (known.owner, &known.name) == (one.owner, &one.name);
+            numbers.containers.push(found(&mut all.containers, &one, same));
+            continue;
+        }
+        let own = own(&family.own.containers, place);
         let name = if own { named(&container.name) } else { container.name.clone() };
-        let one = Container { name, ..numbers.declared(container) };
-        let same = |known: &Container| (known.owner, &known.name) == (one.owner, &one.name);
-        numbers.containers.push(number(&mut all.containers, one.clone(), own, same));
+        let number = number(&mut all.containers, &mut shared.containers, Container { name, ..one }, own);
+        // A family that does not use it does not show its class.
+        if fills {
+            all.containers[number].class = container.class;
+        }
+        numbers.containers.push(number);
     }
     for preamble in &policy.preamble {
         if !all.preamble.contains(preamble) {
             all.preamble.push(preamble.clone());
         }
     }
+    for ordered in [&mut shared.constants, &mut shared.variables, &mut shared.containers] {
+        ordered.met = 0;
+    }
     numbers
 }
 
-/// The number of a part: of one that is there already, or of a new one. A part of the family alone is always new.
-fn number<T>(all: &mut Vec<T>, one: T, own: bool, same: impl Fn(&T) -> bool) -> usize {
-    if !own && let Some(known) = all.iter().position(same) {
-        return known;
+/// The numbers of what all families share, in the order in which each policy has it.
+#[derive(Default)]
+struct Shared {
+    constants: Ordered,
+    variables: Ordered,
+    containers: Ordered,
+}
+
+/// The numbers that the first family has given, and how many of them the present one has met.
+#[derive(Default)]
+struct Ordered {
+    numbers: Vec<usize>,
+    met: usize,
+}
+
+/// The number of a part: of the next one that all families share, or of a new one.
+fn number<T>(all: &mut Vec<T>, shared: &mut Ordered, one: T, own: bool) -> usize {
+    if !own && let Some(known) = shared.numbers.get(shared.met) {
+        shared.met += 1;
+        return *known;
     }
     all.push(one);
+    if !own {
+        shared.numbers.push(all.len() - 1);
+        shared.met = shared.numbers.len();
+    }
     all.len() - 1
+}
+
+/// The number of a part that families have by its name.
+fn found<T: Clone>(all: &mut Vec<T>, one: &T, same: impl Fn(&T) -> bool) -> usize {
+    all.iter().position(same).unwrap_or_else(|| {
+        all.push(one.clone());
+        all.len() - 1
+    })
 }
 
 /// What the families do when an event is raised, or a query asked.
@@ -132,6 +209,8 @@ struct Choice {
     ways: Vec<Way>,
     /// The handler without its locals and its body.
     head: Handler,
+    /// Where the first handler is written.
+    written: At,
     /// The locals of all ways, parameters first.
     locals: Vec<Local>,
 }
@@ -162,6 +241,7 @@ impl Choice {
         let mut choice = Choice {
             ways: Vec::new(),
             head: Handler { locals: Vec::new(), body: Block::new(), ..first.clone() },
+            written: first.at,
             locals: first.locals[..first.parameters].to_vec(),
         };
         // What each way was made of, to find out which are the same.
@@ -174,7 +254,9 @@ impl Choice {
                 continue;
             }
             let by = own.map_or(0, |own| choice.locals.len() - own.parameters);
-            let body = own.map_or_else(Block::new, |own| renumberings[family].body(own, by));
+            let mut body = own.map_or_else(Block::new, |own| renumberings[family].body(own, by));
+            let policy = families[family].verified.policy();
+            called_at(&mut body, &|at| policy.used_at(at).is_some(), families[family].at);
             choice.locals.extend(own.into_iter().flat_map(|own| own.locals[own.parameters..].iter().cloned()));
             choice.ways.push(Way { families: vec![(family, number)], body, by, of });
             plain.push(made);
@@ -228,6 +310,18 @@ impl Choice {
                     *all = if position == 0 { known } else { either(all, known) };
                 });
             }
+        }
+    }
+}
+
+/// For those who know of one file: what stands in the file of a family is reported where the scheduler names that.
+fn called_at(block: &mut Block, is_elsewhere: &dyn Fn(At) -> bool, at: At) {
+    for statement in block {
+        if is_elsewhere(statement.called.unwrap_or(statement.at)) {
+            statement.called = Some(at);
+        }
+        for inner in statement.blocks_mut() {
+            called_at(inner, is_elsewhere, at);
         }
     }
 }

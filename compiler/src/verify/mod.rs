@@ -61,7 +61,7 @@ use crate::policy::{
 };
 
 use between::Between;
-pub use families::{OfFamily, join as join_families};
+pub use families::{OfFamily, Own, Unlike, fills, join as join_families};
 use flow::{Course, End, Flow, Paths};
 pub use guards::Left;
 use guards::Remarks;

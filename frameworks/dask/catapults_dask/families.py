@@ -29,7 +29,7 @@ def told(policy: type[Scheduler], resources: dict[str, float]) -> tuple[int, dic
         if name not in resources:
             raise Unknown(f"it does not tell `{name}`, which nodes of the family `{family}` have: add `{name}=N` to its resources")
         value = resources[name]
-        if value != int(value):
+        if not float(value).is_integer():
             raise Unknown(f"its `{name}` is {value}, and no whole number")
         properties[name] = bool(value) if type == "bool" else int(value)
     return of[0], properties

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unittest
 from typing import Any
 
@@ -73,7 +74,8 @@ class Told(unittest.TestCase):
         self.assertIn('of no family that the policy has: start it with `--resources "fast=1"` or', self.refused({}))
         self.assertIn("of several families", self.refused({"fast": 1.0, "big": 1.0}))
         self.assertIn("does not tell `freeram`, which nodes of the family `big` have", self.refused({"big": 1.0}))
-        self.assertIn("its `freeram` is 0.5", self.refused({"big": 1.0, "freeram": 0.5, "shared": 0.0}))
+        for odd in (0.5, math.inf, math.nan):
+            self.assertIn(f"its `freeram` is {odd}", self.refused({"big": 1.0, "freeram": odd, "shared": 0.0}))
 
     def test_the_policy_knows_it_before_anything_else(self) -> None:
         engine = Engine(TwoKinds)

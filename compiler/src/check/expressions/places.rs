@@ -179,7 +179,8 @@ impl Lowering<'_, '_> {
                 if self.symbols.is_unlisted(name) {
                     let title = format!("the family does not list the global variable `{}`", name.text);
                     let unlisted = Diagnostic::error("E0338", title, name.at, "not seen here");
-                    let list = format!("list it: `global {{ {} {}; }}`", variable.ty.word(), name.text);
+                    let length = variable.element.map(|element| format!("[{}]", element.length)).unwrap_or_default();
+                    let list = format!("list it: `global {{ {} {}{length}; }}`", variable.ty.word(), name.text);
                     self.diagnostics.push(unlisted.related(declared, "declared here").help(list));
                     return None;
                 }

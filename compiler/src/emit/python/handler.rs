@@ -234,7 +234,7 @@ impl Body<'_> {
             StatementKind::Leave { what } => self.leave(statement, *what),
             StatementKind::Fail { reason } => {
                 self.help("Refused");
-                let (line, reason) = (statement.at.line, self.reason(reason));
+                let (line, reason) = (self.policy.line(statement), self.reason(reason));
                 self.from(statement, &format!("raise Refused({line}, {reason})"));
             }
             // No policy with text in another language gets here, unless the text has a meaning of its own.
@@ -274,7 +274,7 @@ impl Body<'_> {
             let text = string(&verified.guard_text(&self.heads, statement, guard));
             self.help("Guard");
             self.line(&format!("if {failed}:"));
-            self.line(&format!("    raise Guard({}, {text})", statement.at.line));
+            self.line(&format!("    raise Guard({}, {text})", self.policy.line(statement)));
         }
     }
 

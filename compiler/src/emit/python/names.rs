@@ -70,6 +70,7 @@ const SCHEDULER: &[&str] = &[
     "NAME",
     "NODE",
     "NODES",
+    "PROPERTIES",
     "SOURCE",
     "THREAD",
     "containers",
