@@ -1,8 +1,11 @@
 //! Embeds what the command needs, so that it works alone: the pages of `docs/errors` for `catapults explain`, the library in
 //! `policies` for `catapults new` and for `use`, and the tree of frameworks, policies and descriptions of programs. A file is registered by being there.
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -16,7 +19,9 @@ fn main() -> io::Result<()> {
     let mut hasher = DefaultHasher::new();
     hasher.write(&tree);
     println!("cargo::rustc-env=CATAPULTS_EMBEDDED={:016x}", hasher.finish());
-    written("embedded.tar", &tree)
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(&tree)?;
+    written("embedded.tar.gz", &packed.finish()?)
 }
 
 fn pages(root: &Path) -> io::Result<String> {

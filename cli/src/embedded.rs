@@ -4,14 +4,15 @@ use crate::cache;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::files::{Unfinished, to_its_place, unwritable};
+use flate2::read::GzDecoder;
 use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tar::{Archive, Entry};
 
-/// Written by the build script: a tree like that of the repository.
-static ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/embedded.tar"));
+/// Written by the build script: a tree like that of the repository, packed.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/embedded.tar.gz"));
 
 /// The version, and a number that only this content has.
 const NAME: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("CATAPULTS_EMBEDDED"));
@@ -19,7 +20,14 @@ const NAME: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("CATAPULTS_EMBED
 type Entries = Archive<Cursor<&'static [u8]>>;
 
 fn archive() -> Entries {
-    Archive::new(Cursor::new(ARCHIVE))
+    static ARCHIVE: OnceLock<Vec<u8>> = OnceLock::new();
+    let archive = ARCHIVE.get_or_init(|| {
+        let mut archive = Vec::new();
+        // It is what the build script has written: nothing of it is wrong.
+        let _ = GzDecoder::new(PACKED).read_to_end(&mut archive);
+        archive
+    });
+    Archive::new(Cursor::new(archive))
 }
 
 /// The names of the frameworks.
