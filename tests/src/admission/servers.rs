@@ -70,18 +70,21 @@ fn scenario(rng: &mut Rng) -> (String, usize) {
     let budget = rng.i64(1..=(server * 6 / 10).max(1));
     let periods: Vec<i64> = PERIODS.into_iter().filter(|period| *period >= server).collect();
     let count = rng.usize(1..=4);
-    let mut threads = String::new();
+    let (mut threads, mut starts) = (String::new(), Vec::new());
     for number in 0..count {
         let period = periods[rng.usize(..periods.len())] * 1000;
         let most = period * rng.i64(3..=50) / 100;
         let budget = rng.i64(1..=most);
         let start = if rng.bool() { 0 } else { rng.i64(0..period) };
+        starts.push(start);
         threads.push_str(&format!(
             "  thread T{number} at {start}us period {period}us with {{ budget = {budget}us; }} {{ run {budget}us; }}\n"
         ));
     }
     let (often, long) = (server * rng.i64(200..2000), rng.i64(200..budget * 1500));
-    let (when, at_once) = (rng.i64(0..50_000), rng.i64(500..6000));
+    // The worst is often that all come at once, and that the server has been able to keep its budget until then.
+    let when = if rng.bool() { starts[rng.usize(..starts.len())] } else { rng.i64(0..50_000) };
+    let at_once = rng.i64(500..6000);
     let text = format!(
         "scenario servers {{\n  duration 1s;\n  seed {};\n  set server_period = {server}ms;\n  set server_budget = {budget}ms;\n{threads}  \
          thread flood * 1000 every exponential({often}us) {{ run exponential({long}us); }}\n  \
