@@ -1,5 +1,6 @@
 //! What a family may not do, and what a scheduler and its families must declare alike.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -48,7 +49,7 @@ pub(super) fn check(source: &Source, tree: &Scheduler, framework: &Framework, di
     for (number, file) in [tree].into_iter().chain(files.iter().copied()).enumerate() {
         for (what, one) in kinds.iter().flat_map(|(what, of)| of(file).iter().map(|one| (*what, one))) {
             let meets = |(other, kind, first): &&(usize, &str, &Variable)| {
-                *other != number && first.name.text == one.name.text && is_of_threads(kind) == is_of_threads(what)
+                *other != number && first.name.text == one.name.text && space(kind) == space(what)
             };
             // A file that two families share is no other file.
             let first = before.iter().find(meets).filter(|(.., first)| first.name.at != one.name.at);
@@ -69,9 +70,9 @@ pub(super) fn check(source: &Source, tree: &Scheduler, framework: &Framework, di
     }
 }
 
-/// What is kept for a thread, whoever keeps it.
-fn is_of_threads(kind: &str) -> bool {
-    ["attribute", "import of threads"].contains(&kind)
+/// Kinds of one space cannot have a name for two things: what is kept for a thread is read alike, whoever keeps it.
+fn space(kind: &str) -> &str {
+    if kind == "attribute" { "import of threads" } else { kind }
 }
 
 /// A handler that every family overrides is for nothing, and nobody would judge it.
@@ -94,10 +95,15 @@ fn dead_handlers(tree: &Scheduler, files: &[&Scheduler], diagnostics: &mut Diagn
 
 /// Judges what became of declarations that families share: the same words can mean different things in two files.
 pub(super) fn check_policies(tree: &Scheduler, policies: &[OfFamily], diagnostics: &mut Diagnostics) {
-    let Some((first, others)) = policies.split_first() else { return };
-    for one in others {
+    let mut told = BTreeSet::new();
+    let pairs =
+        policies.iter().enumerate().flat_map(|(number, one)| policies[..number].iter().map(move |first| (first, one)));
+    for (first, one) in pairs {
         for (name, what) in differing(first, one) {
             let name = Element::array(&name);
+            if !told.insert(name.to_owned()) {
+                continue;
+            }
             let title = format!("`{name}` has {what} with the family `{}` than with `{}`", one.name, first.name);
             let differs = Diagnostic::error("E0338", title, declared(tree, name).unwrap_or(one.at), "differs");
             let differs = differs.related(first.at, "one family").related(one.at, "the other one");
@@ -110,7 +116,7 @@ pub(super) fn check_policies(tree: &Scheduler, policies: &[OfFamily], diagnostic
 pub(super) fn not_the_same(unlike: &Unlike) -> Diagnostic {
     let title = format!("`{}` does not mean the same with each family", unlike.event);
     let differs = Diagnostic::error("E0338", title, unlike.at, "runs on no node, so it is of no family");
-    differs.help("use the scheduler's own constants and functions here, and what all families declare alike")
+    differs.help("use what the scheduler itself declares here, and no name of a family")
 }
 
 /// What two policies have both, and differently: its name, and what differs.

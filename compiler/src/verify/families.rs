@@ -246,7 +246,7 @@ impl Choice {
         };
         // What each way was made of, to find out which are the same.
         let mut plain: Vec<(Vec<Local>, Block)> = Vec::new();
-        for (family, number) in found.into_iter().enumerate() {
+        for (family, number) in found.iter().copied().enumerate() {
             let own = number.map(|number| handler(family, number));
             let made = own.map_or_else(Default::default, |own| (own.locals.clone(), renumberings[family].body(own, 0)));
             if let Some(same) = plain.iter().position(|known| *known == made) {
@@ -262,7 +262,12 @@ impl Choice {
             plain.push(made);
         }
         if choice.ways.len() > 1 {
-            choice.head.at = families[0].at;
+            // The scheduler's own, if all families have that; else where it names them.
+            let own = found
+                .iter()
+                .enumerate()
+                .all(|(family, number)| number.is_some_and(|number| handler(family, number).at == first.at));
+            choice.head.at = if own { first.at } else { families[0].at };
             choice.head.written.clone_from(&choice.head.name);
         }
         Some(choice)

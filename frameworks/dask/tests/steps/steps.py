@@ -116,7 +116,9 @@ class Host:
 
     def enter(self, number: int) -> None:
         if number not in self.instances:
-            self.instances[number] = self.policy(self.nodes)
+            instance = self.instances[number] = self.policy(self.nodes)
+            if self.policy.FAMILIES:
+                setattr(instance, self.policy.FAMILY, getattr(self.node(number), self.policy.FAMILY_OF_NODE))
         self.instance, self.here = self.instances[number], number
 
     def sent(self) -> str:
