@@ -94,7 +94,12 @@ impl Host for FreeRtos {
         let (emitted, program) = (self.emitted(policy, name), self.folder.path().join(name));
         let home = root().join("frameworks/freertos/tests");
         let mut command = self.compiler(&emitted);
-        command.arg("-o").arg(&program).arg(home.join("random/workload.c")).arg(home.join("posix/trace.c"));
+        command
+            .arg("-Wl,--wrap=vPortCancelThread")
+            .arg("-o")
+            .arg(&program)
+            .arg(home.join("random/workload.c"))
+            .arg(home.join("posix/trace.c"));
         finish(command.arg(self.kernel.join("tasks.c")).args(&self.objects))?;
         Ok(program)
     }

@@ -20,6 +20,17 @@
 
 enum { SLOTS = 6, STACK = 4096 };
 
+/* The port to Linux ends a thread with ticks enabled. A tick in its free() would leave the lock of the C library to a
+ * task that waits for its turn, or is deleted itself, and the next task that is created would wait for that lock for
+ * ever, with ticks disabled. */
+void __real_vPortCancelThread(void *task);
+void __wrap_vPortCancelThread(void *task);
+void __wrap_vPortCancelThread(void *task) {
+    taskENTER_CRITICAL();
+    __real_vPortCancelThread(task);
+    taskEXIT_CRITICAL();
+}
+
 /* A task that others may meddle with. */
 struct slot {
     TaskHandle_t task;     /* NULL: free */
