@@ -242,30 +242,8 @@ impl Policy {
             for statement in block {
                 statement.id = StatementId(*next);
                 *next += 1;
-                match &mut statement.kind {
-                    StatementKind::If { then, otherwise, .. } => {
-                        number(then, next);
-                        number(otherwise, next);
-                    }
-                    StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => number(body, next),
-                    StatementKind::Verbatim { otherwise, .. } => {
-                        if let Some(otherwise) = otherwise {
-                            number(otherwise, next);
-                        }
-                    }
-                    StatementKind::Loop { body, step, .. } => {
-                        number(body, next);
-                        number(step, next);
-                    }
-                    StatementKind::Set { .. }
-                    | StatementKind::Link { .. }
-                    | StatementKind::Transfer { .. }
-                    | StatementKind::Send { .. }
-                    | StatementKind::Destroy { .. }
-                    | StatementKind::Dispatch { .. }
-                    | StatementKind::Return { .. }
-                    | StatementKind::Leave { .. }
-                    | StatementKind::Fail { .. } => {}
+                for inner in statement.blocks_mut() {
+                    number(inner, next);
                 }
             }
         }

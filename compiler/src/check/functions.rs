@@ -464,30 +464,8 @@ impl Body<'_, '_, '_> {
 fn called_at(block: &mut Block, call: At) {
     for statement in block {
         statement.called = Some(call);
-        match &mut statement.kind {
-            StatementKind::If { then, otherwise, .. } => {
-                called_at(then, call);
-                called_at(otherwise, call);
-            }
-            StatementKind::Foreach { body, .. } | StatementKind::Follow { body, .. } => called_at(body, call),
-            StatementKind::Loop { body, step, .. } => {
-                called_at(body, call);
-                called_at(step, call);
-            }
-            StatementKind::Verbatim { otherwise, .. } => {
-                if let Some(otherwise) = otherwise {
-                    called_at(otherwise, call);
-                }
-            }
-            StatementKind::Set { .. }
-            | StatementKind::Link { .. }
-            | StatementKind::Transfer { .. }
-            | StatementKind::Send { .. }
-            | StatementKind::Destroy { .. }
-            | StatementKind::Dispatch { .. }
-            | StatementKind::Return { .. }
-            | StatementKind::Leave { .. }
-            | StatementKind::Fail { .. } => {}
+        for inner in statement.blocks_mut() {
+            called_at(inner, call);
         }
     }
 }

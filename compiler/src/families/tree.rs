@@ -65,16 +65,8 @@ pub(super) fn with_all(tree: &Scheduler) -> Scheduler {
     let mut all = tree.clone();
     all.properties = properties(tree);
     for file in tree.families.iter().filter_map(|family| family.tree.as_ref()) {
-        add(&mut all.attributes, &file.attributes);
-        add(&mut all.thread_imports, &file.thread_imports);
-        add(&mut all.imports, &file.imports);
-        all.constants.extend(file.constants.iter().cloned());
-        all.enumerations.extend(file.enumerations.iter().cloned());
-        all.variables.extend(file.variables.iter().cloned());
-        all.containers.extend(file.containers.iter().cloned());
-        all.functions.extend(file.functions.iter().cloned());
+        declare(&mut all, file);
         all.handlers.extend(file.handlers.iter().cloned());
-        all.uses.extend(file.uses.iter().cloned());
     }
     all
 }
@@ -90,19 +82,9 @@ fn with(tree: &Scheduler, name: &Name, family: &Scheduler) -> Scheduler {
     };
     let mut with = tree.clone();
     with.closed = None;
-    with.uses.extend(family.uses.iter().cloned());
     with.properties = properties(tree);
-    add(&mut with.attributes, &family.attributes);
-    add(&mut with.thread_imports, &family.thread_imports);
-    add(&mut with.imports, &family.imports);
-    with.constants.extend(family.constants.iter().cloned());
-    with.enumerations.extend(family.enumerations.iter().cloned());
-    with.variables.extend(family.variables.iter().cloned());
-    with.containers.extend(family.containers.iter().cloned());
+    declare(&mut with, family);
     with.verbatim.extend(family.verbatim.iter().cloned());
-    // A file of functions that both use is there once.
-    let known: BTreeSet<u32> = tree.functions.iter().map(|function| function.at.start).collect();
-    with.functions.extend(family.functions.iter().filter(|one| !known.contains(&one.at.start)).cloned());
     with.handlers = tree.handlers.iter().filter_map(|handler| where_the_family_has_none(handler, family)).collect();
     with.handlers.extend(family.handlers.iter().cloned());
     with.lost.names.extend(family.lost.names.iter().cloned());
@@ -110,6 +92,21 @@ fn with(tree: &Scheduler, name: &Name, family: &Scheduler) -> Scheduler {
     with.lost.functions |= family.lost.functions;
     with.joined = Some(joined);
     with
+}
+
+/// Adds all that another file declares but its handlers and its verbatim code.
+fn declare(all: &mut Scheduler, file: &Scheduler) {
+    all.uses.extend(file.uses.iter().cloned());
+    add(&mut all.attributes, &file.attributes);
+    add(&mut all.thread_imports, &file.thread_imports);
+    add(&mut all.imports, &file.imports);
+    all.constants.extend(file.constants.iter().cloned());
+    all.enumerations.extend(file.enumerations.iter().cloned());
+    all.variables.extend(file.variables.iter().cloned());
+    all.containers.extend(file.containers.iter().cloned());
+    // A file of functions that both use is there once.
+    let known: BTreeSet<u32> = all.functions.iter().map(|function| function.at.start).collect();
+    all.functions.extend(file.functions.iter().filter(|one| !known.contains(&one.at.start)).cloned());
 }
 
 /// Adds declarations of another file, which may repeat what is there: [`super::agreement`] has seen that they agree.
